@@ -28,6 +28,7 @@ _HOMES = {
     "detach": "icefloe.spark.statements.attached",
     "explain_read": "icefloe.spark.reader.read",
     "functions": None,
+    "maintenance": None,
     "merge_into": "icefloe.spark.dml.merge",
     "read": "icefloe.spark.reader.read",
     "register": "icefloe.spark.data_source",

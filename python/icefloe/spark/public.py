@@ -1,6 +1,6 @@
 """The public names of `icefloe.spark`, which the package loads at their first use."""
 
-from icefloe.spark import functions, stream
+from icefloe.spark import functions, maintenance, stream
 from icefloe.spark.data_source import IcefloeDataSource, register
 from icefloe.spark.dml.delete import delete_from
 from icefloe.spark.dml.merge import MergeBuilder, merge_into
@@ -31,6 +31,7 @@ __all__ = [
     "detach",
     "explain_read",
     "functions",
+    "maintenance",
     "merge_into",
     "read",
     "register",

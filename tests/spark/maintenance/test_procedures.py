@@ -1,12 +1,16 @@
 """Maintenance procedures: names, arguments and columns of the Java runtime. No session is needed."""
 
+from datetime import datetime, timedelta, timezone
+
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from icefloe.catalog import load_catalog
 from icefloe.exceptions import ValidationError
 from icefloe.spark import call
 
 from tests.spark.raised_texts import raised_texts, texts_without_a_case
+from tests.unit.table.maintenance.every_file import put
 
 
 @pytest.fixture
@@ -44,28 +48,127 @@ def test_position_deletes_are_rewritten(table):
     assert set(row.values()) == {0}
 
 
+def test_snapshots_are_expired(table):
+    for number in range(2):
+        table.overwrite(pa.table({"id": [number]}))
+    first = table.snapshots()[0].snapshot_id
+    none = call("system.expire_snapshots", table=table, snapshot_ids=[first])
+    assert none["deleted_manifest_lists_count"] == 1
+    assert len(table.snapshots()) == 7
+    now = datetime.now(timezone.utc) + timedelta(seconds=1)
+    row = call("system.expire_snapshots", table, now, 1, max_concurrent_deletes=4, clean_expired_metadata=True)
+    assert row.pop("deleted_manifest_files_count") > 0
+    assert row == {
+        "deleted_data_files_count": 7,
+        "deleted_position_delete_files_count": 0,
+        "deleted_equality_delete_files_count": 0,
+        "deleted_manifest_lists_count": 6,
+        "deleted_statistics_files_count": 0,
+    }
+    assert len(table.snapshots()) == 1
+
+
+def test_orphan_files_are_found_and_removed(table):
+    orphan = put(table, "data/orphan.parquet")
+    assert call("system.remove_orphan_files", table=table, dry_run=True) == [{"orphan_file_location": orphan}]
+    assert table.io.core.exists(orphan)
+    found = call("system.remove_orphan_files", table=table, location=f"{table.location()}/data")
+    assert found == [{"orphan_file_location": orphan}]
+    assert not table.io.core.exists(orphan)
+
+
+def test_statistics_are_computed_once(table):
+    path = call("system.compute_table_stats", table=table, columns=["id"])["statistics_file"]
+    assert table.io.core.exists(path)
+    snapshot_id = table.current_snapshot().snapshot_id
+    assert call("system.compute_table_stats", table, snapshot_id) == {"statistics_file": path}
+    with table.update_spec() as update:
+        update.add_identity("id")
+    path = call("system.compute_partition_stats", table=table)["partition_statistics_file"]
+    assert table.io.core.exists(path)
+    assert call("system.compute_partition_stats", table, snapshot_id) == {"partition_statistics_file": path}
+
+
+def test_snapshots_are_moved(table):
+    last, before = (row["snapshot_id"] for row in call("system.ancestors_of", table)[:2])
+    assert call("system.rollback_to_snapshot", "db.t", before, catalog=table.catalog) == {
+        "previous_snapshot_id": last,
+        "current_snapshot_id": before,
+    }
+    table.refresh()
+    assert call("system.set_current_snapshot", table, last)["current_snapshot_id"] == last
+    moment = datetime.fromtimestamp(table.snapshot_by_id(last).timestamp_ms / 1000 + 1, timezone.utc)
+    assert call("system.rollback_to_timestamp", table, moment)["current_snapshot_id"] == last
+    call("system.rollback_to_snapshot", table, before)
+    table.append(pa.table({"id": [9]}), branch=None, snapshot_properties={"wap.id": "w"})
+    staged = table.snapshots()[-1].snapshot_id
+    assert call("system.publish_changes", table, "w")["source_snapshot_id"] == staged
+    call("system.rollback_to_snapshot", table, before)
+    assert call("system.cherrypick_snapshot", table, staged)["source_snapshot_id"] == staged
+    table.manage_snapshots().create_branch(before, "dev").commit()
+    row = call("system.fast_forward", table, "dev", "main")
+    assert row == {"branch_updated": "dev", "previous_ref": before, "updated_ref": table.current_snapshot().snapshot_id}
+
+
+def test_existing_files_and_metadata_are_taken_over(table, tmp_path):
+    files = tmp_path / "files"
+    files.mkdir()
+    pq.write_table(pa.table({"id": [7]}), files / "a.parquet")
+    row = call("system.add_files", table, f"parquet.`{files}`")
+    assert row["added_files_count"] == 1
+    copy = call("system.register_table", "db.copy", table.metadata_location, catalog=table.catalog)
+    assert copy == {
+        "current_snapshot_id": table.current_snapshot().snapshot_id,
+        "total_records_count": 7,
+        "total_data_files_count": 7,
+    }
+
+
 BAD_ARGUMENTS = [
-    ("system.none", {}, "expected one of rewrite_data_files"),
-    ("system.rewrite_data_files", {"none": 1}, "expected the arguments strategy, sort_order"),
+    ("system.none", {}, "CALL: expected one of add_files, ancestors_of"),
+    ("system.rewrite_data_files", {"none": 1}, "expected one of the parameters table, strategy, sort_order"),
     ("system.rewrite_data_files", {"strategy": "zip"}, "expected binpack or sort, got 'zip'"),
     ("system.rewrite_data_files", {"strategy": "binpack", "sort_order": "id"}, "expected strategy sort"),
     ("system.rewrite_data_files", {"options": {"none": "1"}}, "no option 'none'; expected delete-file-threshold"),
     ("system.rewrite_data_files", {"options": {"rewrite-all": "1"}}, "expected true or false, got '1'"),
     ("system.rewrite_data_files", {"options": {"min-input-files": "x"}}, "expected a number, got 'x'"),
     ("system.rewrite_data_files", {"options": {"min-input-files": "0"}}, "at least 1, got 0"),
+    ("system.rewrite_data_files", {"options": {"min-input-files": 2}}, "options: expected a mapping of texts to texts"),
+    ("system.rewrite_data_files", {"where": 1}, "where: expected text, got 1"),
+    ("system.rewrite_data_files", {"table": None}, "parameter 'table' is null; expected a value"),
+    ("system.expire_snapshots", {"retain_last": True}, "retain_last: expected a whole number, got True"),
+    ("system.expire_snapshots", {"snapshot_ids": [1, "a"]}, "snapshot_ids: expected a list of whole numbers"),
+    ("system.expire_snapshots", {"older_than": 7}, "older_than: expected a datetime or an ISO 8601 text, got 7"),
+    ("system.expire_snapshots", {"max_concurrent_deletes": 0}, "max_concurrent_deletes: expected a whole number, 1 or"),
+    ("system.remove_orphan_files", {"dry_run": "no"}, "dry_run: expected True or False, got 'no'"),
+    ("system.remove_orphan_files", {"file_list_view": "v"}, "expected a view of a session, got no spark"),
+    ("system.rollback_to_snapshot", {}, "parameter 'snapshot_id' is missing; expected table, snapshot_id"),
+    ("system.set_current_snapshot", {}, "expected snapshot_id or ref, got neither"),
+    ("system.ancestors_of", {"snapshot_id": 7}, "expected a snapshot of the table, got 7"),
+    ("system.add_files", {"source_table": "orc.x"}, "expected a directory of Parquet files"),
+    ("system.create_changelog_view", {"options": {"none": "1"}}, "expected the options start-snapshot-id"),
+    ("system.register_table", {"table": "db.u", "metadata_file": "/x"}, "call: expected catalog="),
 ]
 
 
 @pytest.mark.parametrize(("procedure", "arguments", "message"), BAD_ARGUMENTS)
 def test_bad_argument_is_refused(table, procedure, arguments, message):
     with pytest.raises(ValidationError, match=message):
-        call(procedure, table=table, **arguments)
+        call(procedure, **{"table": table, **arguments})
+
+
+def test_arguments_by_position_are_checked(table):
+    with pytest.raises(ValidationError, match="expected at most 2 arguments"):
+        call("system.ancestors_of", table, 1, 2)
+    with pytest.raises(ValidationError, match="'table' is given twice"):
+        call("system.ancestors_of", table, table=table)
 
 
 def test_every_error_of_the_room_has_a_case(table):
     errors = {}
     for procedure, arguments, message in BAD_ARGUMENTS:
         with pytest.raises(ValidationError) as caught:
-            call(procedure, table=table, **arguments)
+            call(procedure, **{"table": table, **arguments})
         errors[message] = caught.value
-    assert texts_without_a_case(raised_texts(["maintenance"]), errors, ("nothing",)) == {}
+    unreachable = (": expected at most ", " is given twice; ", "module 'icefloe.spark.maintenance'")
+    assert texts_without_a_case(raised_texts(["maintenance"]), errors, unreachable) == {}

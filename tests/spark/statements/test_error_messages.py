@@ -66,7 +66,6 @@ STATEMENTS = {
 OTHERS = (
     "ALTER TABLE lake.db.none_yet CREATE BRANCH b",
     "CALL lake.nope(1)",
-    "CALL lake.system.migrate('db.t')",
     "CALL lake.system.nope()",
     "CALL lake.system.rollback_to_snapshot('{i}')",
     "CALL lake.system.rollback_to_snapshot('{i}', null)",

@@ -12,6 +12,8 @@ from icefloe.exceptions import (
     ValidationError,
 )
 
+from tests.unit.table.maintenance.every_file import put
+
 
 def rows(sql, name):
     return sorted(sql(f"SELECT * FROM {name}"), key=str)
@@ -220,10 +222,35 @@ def test_call_procedures(sql, lake, name, tmp_path, spark):
     added = sql(f"CALL lake.system.add_files('{identifier}', 'parquet.`{tmp_path / 'files'}`')")
     assert added[0][0] > 0
     assert sql(f"SELECT count(*) FROM {name} WHERE name = 'p'") == [(2,)]
-    with pytest.raises(FeatureUnsupportedError, match="expire_snapshots is not there yet"):
-        sql(f"CALL lake.system.expire_snapshots('{identifier}')")
     with pytest.raises(ValidationError, match="parameter 'snapshot_id' is missing"):
         sql(f"CALL lake.system.rollback_to_snapshot('{identifier}')")
+
+
+def test_call_maintains_by_executors(spark, sql, lake, name):
+    table = lake.catalog.load_table(name.removeprefix("lake."))
+    for number in range(4, 8):
+        sql(f"INSERT INTO {name} VALUES ({number}, 'd')")
+    sql(f"DELETE FROM {name} WHERE id = 4")
+    before = sql(f"SELECT * FROM {name} ORDER BY id")
+    call = (
+        f"CALL lake.system.rewrite_data_files('{name}', options => map('rewrite-all', 'true', 'min-input-files', '2'))"
+    )
+    rewritten, added, _, failed, _ = sql(call)[0]
+    assert (rewritten > 3, added, failed) == (True, 1, 0)
+    call = f"CALL lake.system.rewrite_data_files(table => '{name}', sort_order => 'id DESC', options => map('rewrite-all', 'true'))"
+    assert sql(call)[0][:2] == (1, 1)
+    assert sql(f"SELECT * FROM {name} ORDER BY id") == before
+    table.refresh()
+    assert table.scan().to_arrow().column("id").to_pylist() == sorted((row[0] for row in before), reverse=True)
+    orphan = put(table, "data/orphan.parquet")
+    assert sql(f"CALL lake.system.remove_orphan_files('{name}')") == [(orphan,)]
+    assert not table.io.core.exists(orphan)
+    orphan = put(table, "data/other.parquet")
+    spark.sql(f"SELECT '{orphan}' AS file_path, timestamp'2001-01-01' AS last_modified").createOrReplaceTempView("seen")
+    assert sql(f"CALL lake.system.remove_orphan_files(table => '{name}', file_list_view => 'seen')") == [(orphan,)]
+    deleted = sql(f"CALL lake.system.expire_snapshots('{name}', timestamp'2100-01-01 00:00:00', 1)")[0]
+    assert deleted[0] > 4
+    assert sql(f"SELECT * FROM {name} ORDER BY id") == before
 
 
 def test_namespaces_and_descriptions(sql, lake, name):

@@ -5,22 +5,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import ValidationError
-from icefloe.spark.maintenance.procedures import TABLE_PROCEDURES
+from icefloe.spark.maintenance.procedure import Caller
+from icefloe.spark.maintenance.procedures import PROCEDURES
 
 if TYPE_CHECKING:
-    from icefloe.table import Table
+    from icefloe.catalog import Catalog
+    from icefloe.spark.maintenance.procedure import Procedure
 
 
-def call(procedure: str, *, table: Table, **arguments: Any) -> dict[str, Any]:
-    """Run a maintenance procedure on a table and return its row, with the column names of the Java runtime.
-
-    No Spark session is needed: the procedure runs in this process.
+def call(
+    procedure: str, *arguments: Any, catalog: Catalog | None = None, spark: Any = None, **named: Any
+) -> dict[str, Any] | list[dict[str, Any]]:
+    """Run a procedure of the Java runtime and return its rows, with the column names of the Java runtime.
 
     Args:
-        procedure: `system.rewrite_data_files`, `system.rewrite_manifests` or `system.rewrite_position_delete_files`; `system.` may be
-            omitted.
-        table: The table.
-        **arguments: Arguments of the procedure by the names of the Java runtime: `strategy`, `sort_order`, `where`, `options` and others.
+        procedure: `system.rewrite_data_files`, `system.expire_snapshots` and others; `system.` may be omitted.
+        *arguments: Arguments by position, in the order of the Java runtime.
+        catalog: The catalog that has the tables, if a table is given by its name; by default the catalog of the table.
+        spark: The session whose executors rewrite and list files; by default this process does.
+        **named: Arguments by the names of the Java runtime, such as `table`, `older_than` or `options`. The table is a `Table` or
+            its name.
+
+    Returns:
+        The procedure's row by column name. `ancestors_of` and `remove_orphan_files` return a list of rows.
 
     Raises:
         ValidationError: The procedure or an argument does not exist, or a value is not valid.
@@ -28,13 +35,25 @@ def call(procedure: str, *, table: Table, **arguments: Any) -> dict[str, Any]:
     Examples:
         >>> icefloe.spark.call("system.rewrite_data_files", table=table)["rewritten_data_files_count"]
         0
+        >>> len(icefloe.spark.call("system.ancestors_of", table))
+        1
     """
     name = procedure.lower().removeprefix("system.")
-    found = TABLE_PROCEDURES.get(name)
-    if found is None:
-        raise ValidationError(f"call: expected one of {', '.join(TABLE_PROCEDURES)}, got {procedure!r}")
-    unknown = [argument for argument in arguments if argument not in found.parameters]
-    if unknown:
-        raise ValidationError(f"call {name}: expected the arguments {', '.join(found.parameters)}, got {unknown[0]!r}")
-    given = {argument: value for argument, value in arguments.items() if value is not None}
-    return dict(zip(found.columns, found.run(table, given), strict=True))
+    found = procedure_named(name)
+    values = found.bind(name, arguments, named.items())
+    found.check_types(name, values)
+    own = getattr(values.get("table"), "catalog", None)
+    caller = Caller(own if catalog is None else catalog, spark)
+    rows = [dict(zip(found.columns, row, strict=True)) for row in found.run(caller, values)]
+    return rows if found.many_rows else rows[0]
+
+
+def procedure_named(name: str) -> Procedure:
+    """Return the procedure of a name in lower case.
+
+    Raises:
+        ValidationError: There is none.
+    """
+    if name not in PROCEDURES:
+        raise ValidationError(f"CALL: expected one of {', '.join(PROCEDURES)}, got {name}")
+    return PROCEDURES[name]

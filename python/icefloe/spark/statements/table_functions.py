@@ -13,15 +13,14 @@ from pyspark.sql.types import LongType, StructField, StructType
 from pyspark.sql.udtf import AnalyzeResult
 
 from icefloe.exceptions import ValidationError
+from icefloe.spark.maintenance.snapshot_changes import ancestor_rows
 from icefloe.spark.metadata_tables import metadata_rows, metadata_schema
 from icefloe.spark.statements.attached_source import CatalogRecipe
-from icefloe.table.snapshots import ancestors_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from icefloe.catalog import Catalog
-    from icefloe.table import Table
 
 ANCESTOR_COLUMNS = StructType([StructField("snapshot_id", LongType()), StructField("timestamp", LongType())])
 
@@ -35,18 +34,6 @@ def register_functions(spark: Any, catalog: Catalog, name: str) -> None:
     recipe = CatalogRecipe.of(catalog)
     spark.udtf.register(f"{name}_metadata", udtf(_metadata_function(recipe)))
     spark.udtf.register(f"{name}_ancestors_of", udtf(_ancestors_function(recipe)))
-
-
-def ancestor_rows(table: Table, snapshot_id: int | None) -> list[tuple[int, int]]:
-    """Return id and time, in milliseconds, of a snapshot and its ancestors, newest first.
-
-    Raises:
-        ValidationError: The table has no such snapshot.
-    """
-    snapshot = table.current_snapshot() if snapshot_id is None else table.snapshot_by_id(snapshot_id)
-    if snapshot is None and snapshot_id is not None:
-        raise ValidationError(f"ancestors_of: expected a snapshot of the table, got {snapshot_id}")
-    return [(one.snapshot_id, one.timestamp_ms) for one in ancestors_of(snapshot, table.metadata)]
 
 
 def _metadata_function(recipe: CatalogRecipe) -> type[Any]:

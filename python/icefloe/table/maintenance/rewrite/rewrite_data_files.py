@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import ValidationError
 from icefloe.expressions.tree import AlwaysTrue
 from icefloe.table.commit.snapshot_producer import check_branch, head_of
 from icefloe.table.environment import SYSTEM
-from icefloe.table.maintenance.deletes.dangling_deletes import RemoveDanglingDeletes
 from icefloe.table.maintenance.groups.file_groups import pack
 from icefloe.table.maintenance.groups.options import RewriteOptions
 from icefloe.table.maintenance.groups.table_files import whole_files
@@ -175,12 +173,7 @@ class RewriteDataFiles:
             raise ValidationError(
                 f"{_VERB}: expected a plan of table {self._table.metadata.table_uuid}, got one of table {plan.table_uuid}"
             )
-        result = RewriteRun(self._table, plan).execute()
-        if plan.options.remove_dangling_deletes:
-            removed = RemoveDanglingDeletes(self._table).branch(plan.branch).execute()
-            count = result.removed_delete_files_count + removed.removed_delete_files_count
-            result = replace(result, removed_delete_files_count=count)
-        return result
+        return RewriteRun(self._table, plan).execute()
 
     # ---- parts
 

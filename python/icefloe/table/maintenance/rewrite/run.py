@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import cpu_count
 from threading import Event
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from icefloe.exceptions import (
     ValidationException,
 )
 from icefloe.table.environment import SYSTEM
+from icefloe.table.maintenance.deletes.dangling_deletes import RemoveDanglingDeletes
 from icefloe.table.maintenance.groups.options import PARTIAL_PROGRESS_GROUPS
 from icefloe.table.maintenance.rewrite.commit import commit_groups, committed_groups, lost_groups
 from icefloe.table.maintenance.rewrite.group import FileGroup, groups_of
@@ -84,7 +85,15 @@ class RewriteRun:
         self._stop = Event()
 
     def execute(self) -> RewriteDataFilesResult:
-        """Rewrite and commit all groups that no earlier execution of the plan has committed."""
+        """Rewrite and commit all groups that no earlier execution of the plan has committed, and remove dangling deletes if the options say so."""
+        result = self._rewrite()
+        if self._plan.options.remove_dangling_deletes:
+            removed = RemoveDanglingDeletes(self._table).branch(self._plan.branch).execute()
+            count = result.removed_delete_files_count + removed.removed_delete_files_count
+            result = replace(result, removed_delete_files_count=count)
+        return result
+
+    def _rewrite(self) -> RewriteDataFilesResult:
         plan = self._plan
         if plan.is_empty:
             return self._done.result()
@@ -149,7 +158,7 @@ class RewriteRun:
 
     def _written(self, groups: list[FileGroup]) -> Generator[FileGroup, None, None]:
         """Yield groups as their files are complete. When the caller stops, all other files are deleted."""
-        workers = min(self._plan.options.max_concurrent_file_group_rewrites, len(groups), max(1, cpu_count() or 1))
+        workers = self._workers(groups)
         pending = {}
         waiting = iter(groups)
         with ThreadPoolExecutor(workers, thread_name_prefix="icefloe-rewrite") as pool:
@@ -174,6 +183,10 @@ class RewriteRun:
                     group.abandon()
                 self._stop.clear()
 
+    def _workers(self, groups: list[FileGroup]) -> int:
+        """Return the number of groups that are written at the same time."""
+        return min(self._plan.options.max_concurrent_file_group_rewrites, len(groups), max(1, cpu_count() or 1))
+
     def _succeeded(self, future: Any, group: FileGroup) -> bool:
         """Return whether a group was written. With partial progress, a failure is recorded and the others go on."""
         error = future.exception()
@@ -187,16 +200,19 @@ class RewriteRun:
         return False
 
     def _write(self, group: FileGroup, workers: int) -> None:
+        group.added = group.writer.rewrite(group.scan(self._table), self._layout(group, workers), self._passed)
+
+    def _layout(self, group: FileGroup, workers: int) -> GroupLayout:
+        """Return the layout of a group's new files, where `workers` groups share the memory."""
         plan, metadata = self._plan, group.writer.metadata
         sizes = plan.options.sizes(plan.verb, metadata.properties)
-        layout = GroupLayout(
+        return GroupLayout(
             spec=metadata.specs()[plan.spec_id],
             clustering=plan.clustering,
             one_partition=group.partition is not None,
             file_bytes=sizes.output_size(group.total_bytes),
             memory_bytes=plan.options.memory_limit_bytes // workers,
         )
-        group.added = group.writer.rewrite(group.scan(self._table), layout, self._passed)
 
     def _passed(self, batch: pa.RecordBatch) -> None:
         if self._stop.is_set():

@@ -1,0 +1,56 @@
+"""Procedures that make files or metadata that exist a part of a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from icefloe.spark.maintenance.parquet_paths import parquet_paths
+from icefloe.spark.maintenance.procedure import Procedure
+
+if TYPE_CHECKING:
+    from icefloe.spark.maintenance.procedure import Arguments, Caller, Rows
+
+
+def _register(caller: Caller, given: Arguments) -> Rows:
+    table = caller.named_catalog().register_table(caller.identifier(given["table"]), given["metadata_file"])
+    snapshot = table.current_snapshot()
+    summary = None if snapshot is None else snapshot.summary
+    totals = [None if summary is None else summary.get(key) for key in ("total-records", "total-data-files")]
+    current = None if snapshot is None else snapshot.snapshot_id
+    return [(current, *[None if total is None else int(total) for total in totals])]
+
+
+def _add_files(caller: Caller, given: Arguments) -> Rows:
+    table = caller.table(given)
+    paths = parquet_paths(table.io, given["source_table"], given.get("partition_filter", {}))
+    if not paths:
+        return [(0, None)]
+    table.add_files(paths, check_duplicate_files=given.get("check_duplicate_files", True))
+    snapshot = table.current_snapshot()
+    partitions = (
+        None if snapshot is None or snapshot.summary is None else snapshot.summary.get("changed-partition-count")
+    )
+    return [(len(paths), None if partitions is None else int(partitions))]
+
+
+EXISTING_FILES = {
+    "add_files": Procedure(
+        parameters={
+            "table": "string",
+            "source_table": "string",
+            "partition_filter": "map<string,string>",
+            "check_duplicate_files": "boolean",
+            "parallelism": "int",
+        },
+        required=("table", "source_table"),
+        returns="added_files_count bigint, changed_partition_count bigint",
+        run=_add_files,
+    ),
+    "register_table": Procedure(
+        parameters={"table": "string", "metadata_file": "string"},
+        required=("table", "metadata_file"),
+        returns="current_snapshot_id bigint, total_records_count bigint, total_data_files_count bigint",
+        run=_register,
+    ),
+}
+"""Procedures by name."""

@@ -1,0 +1,133 @@
+"""Procedures that rewrite files."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, fields
+from typing import TYPE_CHECKING, Any
+
+from icefloe.exceptions import ValidationError
+from icefloe.spark.maintenance.cluster import execute
+from icefloe.spark.maintenance.procedure import Procedure
+from icefloe.table.maintenance.groups.options import RewriteOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from icefloe.spark.maintenance.procedure import Arguments, Caller, Rows
+
+STRATEGIES = ("binpack", "sort")
+_DEFAULTS = {field.name: field.default for field in fields(RewriteOptions) if field.default is not MISSING}
+_RATIO = "delete_ratio_threshold"
+_TEXT = "rewrite_job_order"
+
+
+def rewrite_options(procedure: str, options: Mapping[str, str]) -> dict[str, Any]:
+    """Return options of the Java runtime, such as `partial-progress.enabled`, by the names and types of `RewriteOptions`.
+
+    Raises:
+        ValidationError: An option does not exist, or its text is not of its type.
+    """
+    found: dict[str, Any] = {}
+    for key, text in options.items():
+        name = key.lower().replace("-", "_").replace(".", "_")
+        default = _DEFAULTS.get(name, MISSING)
+        if default is MISSING:
+            known = ", ".join(sorted(known.replace("_", "-") for known in _DEFAULTS))
+            raise ValidationError(f"{procedure}: no option {key!r}; expected {known}")
+        found[name] = _value(procedure, key, name, text)
+    return found
+
+
+def _value(procedure: str, key: str, name: str, text: str) -> Any:
+    if name == _TEXT:
+        return text
+    if isinstance(_DEFAULTS[name], bool) or name == "partial_progress_enabled":
+        if text.lower() in ("true", "false"):
+            return text.lower() == "true"
+        raise ValidationError(f"{procedure}: {key}: expected true or false, got {text!r}")
+    try:
+        return float(text) if name == _RATIO else int(text)
+    except ValueError:
+        raise ValidationError(f"{procedure}: {key}: expected a number, got {text!r}") from None
+
+
+def _rewrite_data_files(caller: Caller, given: Arguments) -> Rows:
+    table = caller.table(given)
+    builder = table.maintenance.rewrite_data_files()
+    strategy = given.get("strategy", "sort" if "sort_order" in given else "binpack").lower()
+    if strategy not in STRATEGIES:
+        raise ValidationError(f"rewrite_data_files: strategy: expected binpack or sort, got {strategy!r}")
+    if strategy == "binpack" and "sort_order" in given:
+        raise ValidationError("rewrite_data_files: sort_order: expected strategy sort, got binpack")
+    if strategy == "sort":
+        builder = builder.sort(given.get("sort_order"))
+    if "where" in given:
+        builder = builder.filter(given["where"])
+    builder = builder.branch(given.get("branch", "main"))
+    plan = builder.options(**rewrite_options("rewrite_data_files", given.get("options", {}))).plan()
+    result: Any = execute(table, plan, caller.spark)
+    return [
+        (
+            result.rewritten_data_files_count,
+            result.added_data_files_count,
+            result.rewritten_bytes_count,
+            result.failed_data_files_count,
+            result.removed_delete_files_count,
+        )
+    ]
+
+
+def _rewrite_manifests(caller: Caller, given: Arguments) -> Rows:
+    table = caller.table(given)
+    builder = table.maintenance.rewrite_manifests()
+    # The reference rewrites the manifests of the table's current spec unless another one is named.
+    builder = builder.spec_id(given.get("spec_id", table.metadata.default_spec_id))
+    if "sort_by" in given:
+        builder = builder.sort_by(*given["sort_by"])
+    result = builder.execute()
+    return [(result.rewritten_manifests_count, result.added_manifests_count)]
+
+
+def _rewrite_position_deletes(caller: Caller, given: Arguments) -> Rows:
+    options = rewrite_options("rewrite_position_delete_files", given.get("options", {}))
+    result = caller.table(given).maintenance.rewrite_position_deletes().options(**options).execute()
+    return [
+        (
+            result.rewritten_delete_files_count,
+            result.added_delete_files_count,
+            result.rewritten_bytes_count,
+            result.added_bytes_count,
+        )
+    ]
+
+
+REWRITING = {
+    "rewrite_data_files": Procedure(
+        parameters={
+            "table": "string",
+            "strategy": "string",
+            "sort_order": "string",
+            "options": "map<string,string>",
+            "where": "string",
+            "branch": "string",
+        },
+        required=("table",),
+        returns="rewritten_data_files_count int, added_data_files_count int, rewritten_bytes_count bigint, "
+        "failed_data_files_count int, removed_delete_files_count int",
+        run=_rewrite_data_files,
+    ),
+    "rewrite_manifests": Procedure(
+        parameters={"table": "string", "use_caching": "boolean", "spec_id": "int", "sort_by": "array<string>"},
+        required=("table",),
+        returns="rewritten_manifests_count int, added_manifests_count int",
+        run=_rewrite_manifests,
+    ),
+    "rewrite_position_delete_files": Procedure(
+        parameters={"table": "string", "options": "map<string,string>"},
+        required=("table",),
+        returns="rewritten_delete_files_count int, added_delete_files_count int, rewritten_bytes_count bigint, "
+        "added_bytes_count bigint",
+        run=_rewrite_position_deletes,
+    ),
+}
+"""Procedures by name."""
