@@ -85,7 +85,7 @@ CATALOG_LAYERS = [
 ]
 
 SPARK_LAYERS = [
-    {"types", "session", "lexer"},
+    {"types", "session", "lexer", "worker_process"},
     {"reader", "transform_udf"},
     {"functions", "transform_udfs", "sql_functions"},
     {"writer"},

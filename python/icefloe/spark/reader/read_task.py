@@ -10,6 +10,7 @@ from pyspark.sql.datasource import InputPartition
 
 from icefloe.spark.types.to_spark import to_arrow_schema
 from icefloe.spark.types.uuid_text import uuid_to_text
+from icefloe.spark.worker_process import reduce_fixed_costs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,6 +32,7 @@ class ReadTask(InputPartition):
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Yield the rows after deletes and filter, in the Arrow schema that Spark requires."""
+        reduce_fixed_costs()
         schema = to_arrow_schema(self.group.projection)
         for batch in self.group.read():
             yield exact(batch, schema)

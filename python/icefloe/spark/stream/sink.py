@@ -12,6 +12,7 @@ from icefloe.exceptions import ValidationError
 from icefloe.spark.stream.epoch import QUERY_ID_PROPERTY, Epoch
 from icefloe.spark.stream.epoch_commit import commit_epoch
 from icefloe.spark.types.conform import conform_schema
+from icefloe.spark.worker_process import reduce_fixed_costs
 from icefloe.spark.writer.write_task import collected, data_task
 from icefloe.table.scan.task_group import batch_to_ipc
 
@@ -52,6 +53,7 @@ class IcefloeStreamWriter(DataSourceStreamWriter, DataSourceArrowWriter):
     """
 
     def __init__(self, options: SinkOptions, schema: Any, *, overwrite: bool) -> None:
+        reduce_fixed_costs()
         self._options = options
         self._overwrite = overwrite
         table = options.table.load()

@@ -18,6 +18,7 @@ from pyspark import TaskContext
 from icefloe import _core
 from icefloe.exceptions import ValidationError
 from icefloe.spark.types.stored_types import to_stored_types
+from icefloe.spark.worker_process import reduce_fixed_costs
 from icefloe.spark.writer.layout import WriteLayout
 from icefloe.table.environment import SYSTEM
 from icefloe.table.properties.core import data_file_properties
@@ -80,6 +81,7 @@ class WriteDataFiles(TableTask):
 
     def write(self, batches: Iterator[pa.RecordBatch]) -> pa.RecordBatch | None:
         """Write all batches and return DataFile columns; None without a batch."""
+        reduce_fixed_costs()
         first = next(batches, None)
         if first is None:
             return None
