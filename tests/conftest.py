@@ -68,15 +68,19 @@ def pytest_generate_tests(metafunc):
 
         names = list(MUTANTS)[: metafunc.config.getoption("--mutants")]
         metafunc.parametrize("mutant_names", [names[start::4] for start in range(4) if names[start::4]])
-    if "history_seeds" in metafunc.fixturenames:
-        first = metafunc.config.getoption("--first-history")
-        day = 100_000 * metafunc.config.getoption("--day")
-        fixed = range(first, first + metafunc.config.getoption("--histories"))
-        new = range(day, day + metafunc.config.getoption("--new-histories"))
-        chunks = [
-            seeds[start : start + HISTORIES] for seeds in (fixed, new) for start in range(0, len(seeds), HISTORIES)
-        ]
-        metafunc.parametrize("history_seeds", chunks, ids=[f"{chunk.start}-{chunk.stop - 1}" for chunk in chunks])
+    for name in ("history_seeds", "maintained_seeds"):
+        if name in metafunc.fixturenames:
+            chunks = _history_seeds(metafunc.config, whole=name == "history_seeds")
+            metafunc.parametrize(name, chunks, ids=[f"{chunk.start}-{chunk.stop - 1}" for chunk in chunks])
+
+
+def _history_seeds(config, *, whole):
+    """Return the seeds of histories in chunks; of histories with maintenance, which take longer, half as many."""
+    first, day = config.getoption("--first-history"), 100_000 * config.getoption("--day")
+    share = 1 if whole else 2
+    fixed = range(first, first + -(-config.getoption("--histories") // share))
+    new = range(day, day + -(-config.getoption("--new-histories") // share))
+    return [seeds[start : start + HISTORIES] for seeds in (fixed, new) for start in range(0, len(seeds), HISTORIES)]
 
 
 def pytest_collection_modifyitems(config, items):

@@ -14,11 +14,13 @@ from icefloe.exceptions import CommitStateUnknownException, IcebergError, Metada
 from icefloe.table.metadata import TableMetadataUtil
 
 from tests.faults.seam import observed
+from tests.simulator.maintaining import age_files
 from tests.simulator.model import State, ordered
 from tests.simulator.observation import Files, rows_of, state_of
 from tests.simulator.operations import MAIN, History, Row
 from tests.simulator.performing import perform, perform_on_catalog
 from tests.simulator.prepared import NAME, NAMESPACE, arrow, prepared
+from tests.simulator.settling import settle
 from tests.simulator.world import ClientCrashed, World
 
 if TYPE_CHECKING:
@@ -110,11 +112,14 @@ class _Run:
         self.errors: list[Exception] = []
 
     def outcome(self) -> Outcome:
+        is_maintained = bool(self.history.maintainers)
+        if is_maintained:
+            age_files(self.initial)
         self.world.run([self.program(client) for client in range(len(self.history.transactions))])
         if self.errors:
             raise self.errors[0]
         table = self.catalog.load_table(NAME)
-        files = Files(table, self.initial)
+        files = Files(table, self.initial, is_maintained=is_maintained)
         state = state_of(table, self.catalog, self.history, self.initial) if not files.missing else None
         return Outcome(
             committed=tuple(self.committed),
@@ -170,11 +175,15 @@ class _Run:
                 perform(target, operation, f"{client}.{number}", self.initial)
 
     def is_followed(self) -> bool:
-        """Whether a commit follows: after a fault, after a refusal and after every fourth of the other histories."""
-        return self.world.fired > 0 or bool(self.refused) or self.history.seed % 4 == 0
+        """Whether a commit follows: after a fault, a refusal or maintenance, and after every fourth of the other histories."""
+        return self.world.fired > 0 or bool(self.refused or self.history.maintainers) or self.history.seed % 4 == 0
 
     def following(self, table: Table, state: State) -> str | None:
         """Append to one branch, and return the failure or the lost rows, None if the append succeeds."""
+        if self.history.maintainers:
+            problem = settle(table, lambda: state_of(table, self.catalog, self.history, self.initial), self.initial)
+            if problem is not None:
+                return problem
         branches = (MAIN, *self.history.branches)
         branch = branches[self.history.seed % len(branches)]
         row = Row(99, "a", -1)

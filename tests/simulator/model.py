@@ -17,8 +17,10 @@ from tests.simulator.operations import (
     CreateRef,
     CreateTable,
     Delete,
+    DeleteKeys,
     DropTable,
     History,
+    Maintain,
     Merge,
     Operation,
     Overwrite,
@@ -80,7 +82,7 @@ def initial_state(history: History) -> State:
 
 def initial_rows(history: History) -> Rows:
     """Return the rows of every branch, in order, before any transaction."""
-    return ordered(row for rows in history.initial for row in rows)
+    return ordered(row for rows in history.initial for row in rows if row.id not in history.deleted)
 
 
 def ordered(rows: Iterable[Row]) -> Rows:
@@ -93,7 +95,7 @@ def apply(state: State, operation: Operation, history: History) -> State:
     match operation:
         case CreateTable() | RenameTable() | DropTable():
             return _with_tables(state, operation)
-        case RewriteFiles() | RewriteManifests():
+        case RewriteFiles() | RewriteManifests() | Maintain():
             return state
         case Publish():
             published = _with_rows(state, MAIN, ordered((*state.refs[MAIN], *history.staged)))
@@ -122,6 +124,8 @@ def changed_rows(rows: Rows, operation: RowOperation, spec: str) -> Rows:
             return ordered((*rows, *added))
         case Delete(where):
             return tuple(row for row in rows if not where.holds(row))
+        case DeleteKeys(ids, part):
+            return tuple(row for row in rows if row.id not in ids or (spec == "part" and row.part != part))
         case Overwrite(added, where):
             return ordered((*(row for row in rows if not where.holds(row)), *added))
         case OverwritePartitions(added) | ReplacePartitions(added):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from tests.simulator.found_maintenance import FOUND
 from tests.simulator.operations import (
     Append,
     ClientTransaction,
@@ -42,7 +43,7 @@ class Mutant:
         function: The module and the qualified name of the function, separated by a colon.
         old: Text in the function's source.
         new: The text that replaces it.
-        found_by: The test that finds the mutant: None for random histories; a history whose interleavings are explored; or the
+        found_by: The test that finds the mutant: None for random histories; a history with its schedule, or else its interleavings; or the
             catalog and the operation of a case of `tests/faults/test_every_call.py`.
     """
 
@@ -263,6 +264,24 @@ MUTANTS = {
     ),
     "a hadoop drop that lost its reply is a failure": Mutant(
         "icefloe.catalog.hadoop.directories:hide", "not hidden.is_dir()", "True", ("hadoop", "drop")
+    ),
+    "an expired snapshot is published": Mutant(
+        "icefloe.table.update.requirements:AssertSnapshotExists._check",
+        "not in metadata.snapshots.positions()",
+        "in ()",
+        FOUND["a staged snapshot expires while it is published"],
+    ),
+    "deletes that a rollback needs are removed": Mutant(
+        "icefloe.table.commit.rewrite_files:RewriteFiles._check_unused",
+        "if all(",
+        "if False and all(",
+        FOUND["deletes are unused until a rollback"],
+    ),
+    "updates that do not fit the current version are no conflict": Mutant(
+        "icefloe.catalog.apply_commit:updated_metadata",
+        "current_location == loaded_location",
+        "True",
+        FOUND["a snapshot expires twice"],
     ),
 }
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from icefloe import _core
 from icefloe.table.read_context import schema_json, specs_json
 
+from tests.simulator.maintaining import ORPHANS
 from tests.simulator.model import OTHER_ROWS, State, initial_rows, ordered
 from tests.simulator.operations import Row
 from tests.simulator.performing import IMPORTED, TAG
@@ -72,12 +73,15 @@ class Files:
         tags: The tag of each snapshot that a client added.
     """
 
-    def __init__(self, table: Table, initial: Prepared) -> None:
+    def __init__(self, table: Table, initial: Prepared, *, is_maintained: bool = False) -> None:
         self._table = table
         self._found = files_below(initial.directory)
         self._known = {entry.metadata_file for entry in table.metadata.metadata_log}
         self._read: set[str] = set()
-        own = initial.files & {path for path in initial.files if path.startswith(f"{initial.directory}/")}
+        # Maintenance may delete initial files that no snapshot refers to any more.
+        own = (
+            {path for path in initial.files if path.startswith(f"{initial.directory}/")} if not is_maintained else set()
+        )
         self.missing = own - self._found
         self.stamps: list[str] = []
         self.tags: list[str] = []
@@ -86,12 +90,12 @@ class Files:
             if snapshot.sequence_number <= earlier:
                 self.stamps.append(f"snapshot {snapshot.snapshot_id} has {snapshot.sequence_number} after {earlier}")
             earlier = snapshot.sequence_number
-            if snapshot.snapshot_id not in initial.snapshots:
+            if is_maintained or snapshot.snapshot_id not in initial.snapshots:
                 self._read_snapshot(snapshot)
         self.missing = frozenset(self.missing | (self._known - self._found))
-        unknown = self._found - self._known - initial.files
+        unknown = self._found - self._known - (frozenset() if is_maintained else initial.files)
         self.orphans = frozenset(
-            path for path in unknown if not path.endswith(".metadata.json") and f"/{IMPORTED}/" not in path
+            path for path in unknown if not path.endswith((".metadata.json", *ORPHANS)) and f"/{IMPORTED}/" not in path
         )
 
     def _read_snapshot(self, snapshot: object) -> None:

@@ -144,6 +144,23 @@ class RewriteManifests:
 
 
 @dataclass(frozen=True)
+class DeleteKeys:
+    """An equality delete of ids, for tables that have had one spec only; with spec "part", of the ids in one part."""
+
+    ids: tuple[int, ...]
+    part: str | None
+    branch: str = MAIN
+
+
+@dataclass(frozen=True)
+class Maintain:
+    """A maintenance verb of `tests/simulator/maintaining.py`, which commits itself, or several times, or not at all."""
+
+    verb: str
+    branch: str = MAIN
+
+
+@dataclass(frozen=True)
 class Publish:
     """A cherry-pick to main of the snapshot that the history staged."""
 
@@ -209,13 +226,16 @@ class DropTable:
     name: str
 
 
-RowOperation = Append | Delete | Overwrite | OverwritePartitions | Upsert | Merge | AddFiles | ReplacePartitions
+RowOperation = (
+    Append | Delete | DeleteKeys | Overwrite | OverwritePartitions | Upsert | Merge | AddFiles | ReplacePartitions
+)
 CatalogOperation = CreateTable | RenameTable | DropTable
 """Operations on other tables of the catalog, each the only operation of its client."""
 Operation = (
     RowOperation
     | RewriteFiles
     | RewriteManifests
+    | Maintain
     | Publish
     | Rollback
     | CreateRef
@@ -233,7 +253,8 @@ class ClientTransaction:
 
     Attributes:
         operations: The operations in order; empty for a client that makes no change.
-        explicit: Whether the operations run in an explicit transaction. False requires a single operation, which commits itself.
+        explicit: Whether the operations run in an explicit transaction. False requires a single operation, which commits itself, or
+            maintenance verbs.
     """
 
     operations: tuple[Operation, ...]
@@ -243,6 +264,11 @@ class ClientTransaction:
     def changes_catalog(self) -> bool:
         """Whether the client changes other tables of the catalog."""
         return any(isinstance(operation, CatalogOperation) for operation in self.operations)
+
+    @property
+    def maintains(self) -> bool:
+        """Whether the client runs maintenance verbs, which change no row."""
+        return any(isinstance(operation, Maintain) for operation in self.operations)
 
 
 @dataclass(frozen=True)
@@ -286,6 +312,7 @@ class History:
         branches: Branches besides main.
         staged: The rows of a snapshot that is staged after the initial appends, if there are any.
         others: Other tables that exist in the beginning, each with one row.
+        deleted: Ids of initial rows that are deleted by position, and by equality if the table has had one spec only.
         transactions: The transaction of each client.
         schedule: The client that runs at each decision; clients that have ended are skipped. After the last decision, clients
             run one after the other. None draws every decision from the seed.
@@ -307,6 +334,12 @@ class History:
     clocks: tuple[int, ...] = ()
     staged: Rows = ()
     others: tuple[str, ...] = ()
+    deleted: tuple[int, ...] = ()
+
+    @property
+    def maintainers(self) -> frozenset[int]:
+        """The clients that run maintenance verbs."""
+        return frozenset(client for client, one in enumerate(self.transactions) if one.maintains)
 
     @property
     def is_serializable(self) -> bool:

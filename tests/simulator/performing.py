@@ -14,6 +14,7 @@ from icefloe.table.read_context import schema_json
 from icefloe.table.statistics import StatisticsFile
 from icefloe.types import LongType
 
+from tests.simulator.maintaining import maintain
 from tests.simulator.operations import (
     AddColumn,
     AddFiles,
@@ -23,7 +24,9 @@ from tests.simulator.operations import (
     CreateRef,
     CreateTable,
     Delete,
+    DeleteKeys,
     DropTable,
+    Maintain,
     Merge,
     Operation,
     Overwrite,
@@ -34,11 +37,12 @@ from tests.simulator.operations import (
     RewriteFiles,
     RewriteManifests,
     Rollback,
+    Row,
     SetProperty,
     SetStatistics,
     Upsert,
 )
-from tests.simulator.prepared import CHEAP, NAMESPACE, SCHEMA, arrow, change_spec
+from tests.simulator.prepared import CHEAP, NAMESPACE, SCHEMA, arrow, change_spec, delete_keys
 
 if TYPE_CHECKING:
     from icefloe.catalog.memory import InMemoryCatalog
@@ -76,6 +80,8 @@ def perform(  # noqa: C901, PLR0912 - one case for each operation
             target.append(arrow(rows), **options)
         case Delete(where):
             target.delete(str(where), **options)
+        case DeleteKeys(ids, part):
+            delete_keys(target, [Row(one, part, 0) for one in ids], **options)
         case Overwrite(rows, where):
             target.overwrite(arrow(rows), str(where), **options)
         case OverwritePartitions(rows):
@@ -96,6 +102,8 @@ def perform(  # noqa: C901, PLR0912 - one case for each operation
             _compact(target, options)
         case RewriteManifests():
             target.rewrite_manifests(**options).commit()
+        case Maintain(verb, branch):
+            maintain(target, verb, branch)
         case Publish():
             target.manage_snapshots().cherry_pick(initial.staged).commit()
         case Rollback():

@@ -11,20 +11,23 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import pyarrow as pa
 from icefloe.catalog.memory import InMemoryCatalog
 from icefloe.schema import Schema
+from icefloe.table.commit.row_delta import RowDelta
 from icefloe.table.environment import Environment
 from icefloe.transforms import IdentityTransform, TruncateTransform
 from icefloe.types import LongType, NestedField, StringType
 
 from tests.simulator.model import OTHER_ROWS
-from tests.simulator.operations import WIDTH, History, Rows
+from tests.simulator.operations import MAIN, WIDTH, History, Row, Rows
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from icefloe.table import Table
 
 NAMESPACE = "db"
@@ -78,7 +81,8 @@ _prepared: OrderedDict[object, Prepared] = OrderedDict()
 
 def prepared(history: History) -> Prepared:
     """Return the initial table of a history."""
-    key = history.layout, history.initial, history.branches, history.staged, history.others, str(history.properties)
+    parts = history.layout, history.initial, history.deleted, history.branches, history.staged, history.others
+    key = (*parts, str(history.properties))
     found = _prepared.get(key)
     if found is None:
         found = _prepared[key] = _prepare(history)
@@ -134,6 +138,7 @@ def _prepare(history: History) -> Prepared:
         table.append(arrow(initial.pop(0) if initial else ()))
     for rows in initial:
         table.append(arrow(rows))
+    delete_initial_rows(table, history)
     head = table.current_snapshot().snapshot_id
     for branch in history.branches:
         table.manage_snapshots().create_branch(head, branch).commit()
@@ -152,6 +157,23 @@ def _prepare(history: History) -> Prepared:
         staged=staged,
         snapshots=frozenset(snapshot.snapshot_id for snapshot in table.snapshots()),
     )
+
+
+def delete_initial_rows(table: Table, history: History) -> None:
+    """Delete rows of the initial snapshots: each id in a commit of its own, by position and by equality in turn."""
+    parts = sorted({row.part for rows in history.initial for row in rows}, key=str)
+    for number, row_id in enumerate(history.deleted):
+        if number % 2 == 0 or len(history.layout.value) > 1:
+            table.delete(f"id = {row_id}")
+        else:
+            delete_keys(table, [Row(row_id, part, 0) for part in parts], branch=MAIN, snapshot_properties={})
+
+
+def delete_keys(target: Any, keys: Sequence[Row], **options: Any) -> None:
+    """Delete ids in parts of a table, or in a transaction, by equality deletes."""
+    with target.target(**options) as written:
+        change = RowDelta(written.transaction, options["branch"], options["snapshot_properties"])
+        change.add_deletes(written.writer.equality_deletes(arrow(tuple(keys)), [1])).commit()
 
 
 def change_spec(table: Table, name: str) -> None:

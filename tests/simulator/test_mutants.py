@@ -21,6 +21,8 @@ def find(mutant, tmp_path):
     """Return the violation that a mutant causes, None if it causes no violation."""
     if isinstance(mutant.found_by, History):
         with mutated(mutant):
+            if mutant.found_by.schedule is not None:
+                return violation_of(mutant.found_by)
             try:
                 violations = (violation_in(*explored) for explored in interleavings(mutant.found_by))
                 return next(filter(None, violations), None)

@@ -45,23 +45,32 @@ def new_metadata(  # noqa: PLR0913 - one for each part of a table
     )
 
 
-def updated_metadata(
+def updated_metadata(  # noqa: PLR0913 - the two versions and the change
     current: TableMetadata,
     requirements: tuple[TableRequirement, ...],
     updates: tuple[TableUpdate, ...],
     current_location: str,
+    loaded_location: str,
     environment: Environment,
 ) -> TableMetadata:
     """Check the requirements on `current`, the metadata at `current_location`, and return it with the updates applied.
 
     Raises:
-        CommitFailedException: A requirement does not hold, or another commit took a new snapshot's sequence number or is
-            later than it.
+        CommitFailedException: A requirement does not hold, another commit took a new snapshot's sequence number or is later than it, or
+            the updates fit the version at `loaded_location`, for which they were made, and not the current one.
     """
     for requirement in requirements:
         requirement.validate(current)
     _check_snapshots_follow(current, updates)
-    updated = update_table_metadata(current, updates, metadata_location=current_location, now_ms=environment.now_ms())
+    try:
+        updated = update_table_metadata(
+            current, updates, metadata_location=current_location, now_ms=environment.now_ms()
+        )
+    except ValidationError as error:
+        if current_location == loaded_location:
+            raise
+        # The next attempt is made for the current version: a snapshot may have expired that this one refers to.
+        raise CommitFailedException(f"{error}; a concurrent commit changed the table") from error
     return updated if updated is current else updated.with_repaired({})
 
 

@@ -195,7 +195,7 @@ class PointerCatalog(Catalog):
         location = self._existing_pointer(namespace, name)
         loaded, loaded_location = table.version
         current = loaded if location == loaded_location else self._read(location)
-        updated = updated_metadata(current, requirements, updates, location, self.environment)
+        updated = updated_metadata(current, requirements, updates, location, loaded_location, self.environment)
         if updated is current:
             return CommitTableResponse(current, location)
         check_same_uuid(dotted(table.name()), current, updated)

@@ -15,7 +15,8 @@ from icefloe.catalog import Catalog, load_catalog
 
 from tests.catalogs.rest.server import rest_server
 from tests.exact_rows import exact
-from tests.interop.java.continued_changes import CHANGES, rows
+from tests.interop.java.continued_changes import CHANGES
+from tests.interop.java.started_table import rows
 
 SERVER_JARS = Path(sys.prefix) / "jars" / "rest-server"
 CATALOGS = ("hadoop", "jdbc", "rest")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,51 +10,30 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from icefloe.catalog import Catalog
 from icefloe.manifest.columns import DATA_FILE_SCHEMA
-from icefloe.partitioning import PartitionField, PartitionSpec
 from icefloe.table import Table
-from icefloe.table.statistics import BlobMetadata, PartitionStatisticsFile, StatisticsFile
 from icefloe.types import LongType, StringType
 
-SCHEMA = pa.schema([("id", pa.int64()), ("part", pa.string())])
-BY_PART = PartitionSpec(PartitionField(2, 1000, "identity", "part"))
-MERGE_ON_READ = {f"write.{verb}.mode": "merge-on-read" for verb in ("delete", "update", "merge")}
-MERGE_EARLY = {"commit.manifest.min-count-to-merge": "2"}
-VERSION_1 = {"format-version": "1"}
-
-Change = Callable[[Catalog, str], object]
-
-
-def rows(*pairs: tuple[int, str]) -> pa.Table:
-    ids, parts = zip(*pairs, strict=True)
-    return pa.table({"id": pa.array(ids, pa.int64()), "part": pa.array(parts, pa.string())})
-
-
-START = rows((1, "a"), (2, "b"), (3, "a"), (4, "b"))
-
-
-def started(
-    catalog: Catalog, name: str, properties: dict[str, str] | None = None, spec: PartitionSpec = BY_PART
-) -> Table:
-    """A table of two appends."""
-    table = catalog.create_table(name, SCHEMA, partition_spec=spec, properties=properties or {})
-    table.append(START)
-    table.append(rows((5, "c"), (6, "a")))
-    return table
+from tests.interop.java.maintained_changes import MAINTAINED
+from tests.interop.java.started_table import (
+    BY_PART,
+    MERGE_EARLY,
+    MERGE_ON_READ,
+    SCHEMA,
+    START,
+    VERSION_1,
+    Change,
+    branched,
+    on,
+    rows,
+    staged,
+    with_properties,
+    with_statistics,
+    written,
+)
 
 
-def written(table: Table, data: pa.Table) -> pa.RecordBatch:
-    """New data files of a table that are not committed."""
-    return table.transaction().target().writer.data_files(data)
-
-
-def on(change: Callable[[Table], object], **properties: str) -> Change:
-    """A change of a table of two appends."""
-    keys = {key.replace("__", ".").replace("_", "-"): value for key, value in properties.items()}
-    return lambda catalog, name: change(started(catalog, name, keys))
-
-
-def with_properties(change: Callable[[Table], object], properties: dict[str, str]) -> Change:
-    return lambda catalog, name: change(started(catalog, name, properties))
+def path_of(location: str) -> str:
+    return location.removeprefix("file://").removeprefix("file:")
 
 
 def merged(table: Table) -> None:
@@ -100,10 +78,6 @@ def delete_file(table: Table, data: pa.Table, facts: dict[str, Any], partition: 
     }
 
 
-def path_of(location: str) -> str:
-    return location.removeprefix("file://").removeprefix("file:")
-
-
 def rewritten_files(table: Table) -> None:
     plan = table.scan().plan_whole_files()
     new = written(table, table.scan().to_arrow())
@@ -124,13 +98,6 @@ def added_files(table: Table) -> None:
     Path(path_of(location)).parent.mkdir(parents=True)
     pq.write_table(rows((7, "q"), (8, "q")), path_of(location))
     table.add_files([location])
-
-
-def staged(table: Table, wap_id: str) -> int:
-    before = {snapshot.snapshot_id for snapshot in table.snapshots()}
-    table.append(rows((7, "staged")), {"wap.id": wap_id}, branch=None)
-    (new,) = [each.snapshot_id for each in table.snapshots() if each.snapshot_id not in before]
-    return new
 
 
 def cherry_picked(table: Table) -> None:
@@ -155,17 +122,6 @@ def rolled_back_in_time(table: Table) -> None:
 def current_set(table: Table) -> None:
     table.manage_snapshots().rollback_to_snapshot(table.snapshots()[0].snapshot_id).commit()
     table.manage_snapshots().set_current_snapshot(table.snapshots()[1].snapshot_id).commit()
-
-
-def branched(table: Table) -> None:
-    first = table.snapshots()[0].snapshot_id
-    manage = (
-        table.manage_snapshots().create_branch(first, "side", 100_000, 1_000_000, 2).create_tag(first, "kept", 10**9)
-    )
-    manage.commit()
-    table.append(rows((7, "side")), branch="side")
-    table.delete("id = 1", branch="side")
-    table.manage_snapshots().set_min_snapshots_to_keep("side", 5).set_max_ref_age_ms("kept", 10**8).commit()
 
 
 def fast_forwarded(table: Table) -> None:
@@ -215,42 +171,10 @@ def inline(table: Table) -> None:
     table.delete("id = 1")
 
 
-def with_statistics(table: Table) -> None:
-    snapshot = table.current_snapshot()
-    common = {"snapshot_id": snapshot.snapshot_id, "file_size_in_bytes": 100}
-    blob = BlobMetadata(
-        type="apache-datasketches-theta-v1",
-        snapshot_id=snapshot.snapshot_id,
-        sequence_number=snapshot.sequence_number,
-        fields=[1],
-        properties={"ndv": "6"},
-    )
-    file = StatisticsFile(
-        **common, statistics_path=f"{table.location()}/s.puffin", file_footer_size_in_bytes=20, blob_metadata=[blob]
-    )
-    partitions = PartitionStatisticsFile(**common, statistics_path=f"{table.location()}/p.parquet")
-    table.update_statistics().set_statistics(file).set_partition_statistics(partitions).commit()
-
-
 def created_with_rows(catalog: Catalog, name: str) -> None:
     with catalog.create_table_transaction(name, SCHEMA, partition_spec=BY_PART) as transaction:
         transaction.append(START)
         transaction.append(rows((5, "c")))
-
-
-def expired(table: Table) -> None:
-    """Expire most snapshots of a table with a branch, a tag, statistics and rewritten manifests, and remove orphan files."""
-    with_statistics(table)
-    branched(table)
-    staged(table, "w3")
-    table.overwrite(rows((1, "z")), "id = 1")
-    table.rewrite_manifests().commit()
-    with table.update_schema() as update:
-        update.add_column("note", StringType())
-    table.append(rows((8, "a")))
-    table.maintenance.expire_snapshots().older_than("0s").clean_expired_metadata().execute()
-    table.io.core.write(f"{table.location()}/data/orphan.parquet", b"orphan", overwrite=False)
-    table.maintenance.remove_orphan_files().older_than("0s").force().execute()
 
 
 def many_changes(table: Table) -> None:
@@ -273,7 +197,6 @@ CHANGES: dict[str, Change] = {
     "upsert": on(lambda table: table.upsert(rows((1, "z"), (9, "n")), ["id"])),
     "upsert_merge_on_read": with_properties(lambda table: table.upsert(rows((1, "z"), (9, "n")), ["id"]), MERGE_ON_READ),
     "merge": on(merged),
-    "expire_snapshots": with_properties(expired, MERGE_ON_READ),
     "merge_merge_on_read": with_properties(merged, MERGE_ON_READ),
     "row_delta": on(row_delta),
     "rewrite_files": on(rewritten_files),
@@ -298,4 +221,5 @@ CHANGES: dict[str, Change] = {
     "version_1_spec": with_properties(spec_evolved, VERSION_1),
     "version_1_inline": with_properties(inline, VERSION_1),
     "version_1_upgraded": with_properties(upgraded, VERSION_1),
+    **MAINTAINED,
 }  # fmt: skip

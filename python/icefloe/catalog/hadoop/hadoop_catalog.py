@@ -196,7 +196,9 @@ class HadoopCatalog(Catalog):
             with self._warehouse.committing(levels) as publish:
                 # A table that was dropped and created again has the same file names, so the handle's metadata may be of the old table.
                 current, location = self._newest_version(levels, table.io, table.metadata)
-                updated = updated_metadata(current, requirements, updates, location, self.environment)
+                updated = updated_metadata(
+                    current, requirements, updates, location, table.metadata_location, self.environment
+                )
                 if updated is current:
                     return CommitTableResponse(current, location)
                 published = self._next_location(levels, current, updated, location)

@@ -15,6 +15,7 @@ from icefloe.table.commit.derived_requirements import requirements_of
 from icefloe.table.commit.snapshot_producer import MAIN, SnapshotProducer
 from icefloe.table.read_context import schema_json, specs_json
 from icefloe.table.snapshots import Operation, Snapshot, ancestors_of
+from icefloe.table.update import AssertSnapshotExists
 
 if TYPE_CHECKING:
     from icefloe.table.commit.change import OpenTransaction
@@ -56,6 +57,11 @@ class CherryPick(SnapshotProducer):
         Raises:
             ValidationException: The source cannot be applied to `base`.
         """
+        if self._source.snapshot_id not in base.snapshots.positions():
+            # Expiry deletes the files of a staged snapshot, which no other snapshot refers to.
+            raise ValidationException(
+                f"cannot cherry-pick snapshot {self._source.snapshot_id}: a concurrent commit has expired it"
+            )
         head = base.current_snapshot()
         if self._source.parent_snapshot_id == (head.snapshot_id if head is not None else None):
             move = self._ref_update(base, MAIN).model_copy(update={"snapshot_id": self._source.snapshot_id})
@@ -66,7 +72,8 @@ class CherryPick(SnapshotProducer):
             self._read = True
         if self._deleted_paths:
             self._check_partitions(base, head)
-        return super().stage(base, attempt)
+        updates, requirements = super().stage(base, attempt)
+        return updates, (*requirements, AssertSnapshotExists(snapshot_id=self._source.snapshot_id))
 
     def _check_not_applied(self, base: TableMetadata, head: Snapshot | None) -> None:
         source = self._source

@@ -13,6 +13,7 @@ from icefloe.table.update import (
     AssertLastAssignedFieldId,
     AssertLastAssignedPartitionId,
     AssertRefSnapshotId,
+    AssertSnapshotExists,
     AssertTableUUID,
     RemoveSnapshotRefUpdate,
     SetCurrentSchemaUpdate,
@@ -45,7 +46,8 @@ def first_of_each(*groups: tuple[TableRequirement, ...]) -> tuple[TableRequireme
     merged: dict[tuple[str, str], TableRequirement] = {}
     for group in groups:
         for requirement in group:
-            merged.setdefault((requirement.type, str(getattr(requirement, "ref", ""))), requirement)
+            of = requirement.snapshot_id if isinstance(requirement, AssertSnapshotExists) else None
+            merged.setdefault((requirement.type, str(getattr(requirement, "ref", of))), requirement)
     return tuple(merged.values())
 
 

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from icefloe.exceptions import ValidationError
+from icefloe.exceptions import ValidationError, ValidationException
 from icefloe.table.commit.data_file_changes import as_paths
+from icefloe.table.commit.snapshot_producer import head_of
 from icefloe.table.commit.summary import POSITION_DELETES
 from icefloe.table.commit.validated_change import ValidatedChange
-from icefloe.table.snapshots import Operation
+from icefloe.table.snapshots import Operation, ancestors_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from icefloe.table.commit.change import Versions
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.update import TableRequirement, TableUpdate
 
@@ -35,6 +37,7 @@ class RewriteFiles(ValidatedChange):
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]  # those of the producer
         self._sequence_number: int | None = None
+        self._unused_in: int | None = None
 
     def append(self, data_files: pa.RecordBatch) -> Self:
         """Add data files with the rows of the replaced ones, DataFile columns as `_core.write_data_files` returns them."""
@@ -62,11 +65,18 @@ class RewriteFiles(ValidatedChange):
             self._referenced.append(as_paths(referenced))
         return self
 
-    def delete_deletes(self, paths: pa.Array | list[str]) -> Self:
-        """Remove delete files whose rows are gone from the new data files, by their paths."""
+    def delete_deletes(self, paths: pa.Array | list[str], *, unused_in: int | None = None) -> Self:
+        """Remove delete files whose rows are gone from the new data files, by their paths.
+
+        Args:
+            paths: The paths.
+            unused_in: The snapshot of the branch in which the delete files apply to no data file that stays. After a rollback to an
+                older snapshot, whose data files may need them, the commit conflicts.
+        """
         array = as_paths(paths)
         if len(array) > 0:
             self._deleted_deletes.append(array)
+            self._unused_in = unused_in
         return self
 
     def data_sequence_number(self, sequence_number: int) -> Self:
@@ -77,6 +87,21 @@ class RewriteFiles(ValidatedChange):
         self._sequence_number = sequence_number
         self._keeps_sequence_number = True
         return self
+
+    def validate(self, versions: Versions) -> None:  # noqa: D102 - described by the producer
+        super().validate(versions)
+        if self._unused_in is not None:
+            self._check_unused(versions.newest, self._unused_in)
+
+    def _check_unused(self, newest: TableMetadata, unused_in: int) -> None:
+        """Raise ValidationException if the branch does not have the snapshot in which the removed delete files are unused."""
+        head = head_of(newest, self._branch)
+        line = ancestors_of(head, newest) if head is not None else ()
+        if all(snapshot.snapshot_id != unused_in for snapshot in line):
+            raise ValidationException(
+                f"cannot remove delete files: snapshot {unused_in}, in which nothing needs them, is no longer part of branch "
+                f"{self._branch!r}; plan again"
+            )
 
     def operation(self) -> Operation:  # noqa: D102 - described by the producer
         return Operation.REPLACE

@@ -169,8 +169,11 @@ class SnapshotProducer(ABC):
             check_delete_files(base)
 
     def _origin_requirement(self, base: TableMetadata) -> tuple[TableRequirement, ...]:
-        """Return the requirement that main has not moved if the branch is new, since a new branch starts at main's head."""
-        if self._branch in (None, MAIN) or self._branch in base.refs:
+        """Return the requirement that main has not moved if the change starts at main's head: a new branch, or a staged snapshot.
+
+        Otherwise that head may have been replaced and expired, with files that the new snapshot refers to.
+        """
+        if self._branch == MAIN or self._branch in base.refs:
             return ()
         main = base.refs.get(MAIN)
         return (AssertRefSnapshotId(ref=MAIN, snapshot_id=main.snapshot_id if main is not None else None),)

@@ -119,6 +119,20 @@ class AssertOnlyRefs(TableRequirement):
             )
 
 
+class AssertSnapshotExists(TableRequirement):
+    """A snapshot that no ref needs has not expired."""
+
+    type: Literal["assert-snapshot-exists"] = "assert-snapshot-exists"
+    is_sent: ClassVar[bool] = False
+    snapshot_id: StrictInt
+
+    def _check(self, metadata: TableMetadata) -> None:
+        if self.snapshot_id not in metadata.snapshots.positions():
+            raise CommitFailedException(
+                f"Requirement failed: snapshot {self.snapshot_id} was removed concurrently ({self.type})"
+            )
+
+
 class AssertLastAssignedFieldId(TableRequirement):
     """No column has been added."""
 

@@ -86,6 +86,16 @@ def test_staged_snapshot_is_retried_on_a_concurrent_commit(catalog, new_table, r
     assert table.scan(snapshot_id=staged.snapshot_id).count() == 8
 
 
+def test_staged_snapshot_is_retried_when_its_parent_was_replaced_and_expired(catalog, new_table, rows):
+    table = new_table()
+    other = catalog.load_table(table.name())
+    other.overwrite(rows((9, "a", None)))
+    other.maintenance.expire_snapshots().older_than("0s").execute()
+    table.append(rows((10, "a", None)), branch=None)
+    staged = catalog.load_table(table.name()).snapshots()[-1]
+    assert sorted(table.scan(snapshot_id=staged.snapshot_id).to_arrow().column("id").to_pylist()) == [9, 10]
+
+
 def test_first_snapshot_of_a_table_can_be_staged(catalog, rows):
     table = catalog.create_table("db.fresh", rows((1, "a", 1.0)).schema)
     table.append(rows((1, "a", 1.0)), branch=None)

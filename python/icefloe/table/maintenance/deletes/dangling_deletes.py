@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe.table.commit.rewrite_files import RewriteFiles
+from icefloe.table.maintenance.deletes.delete_files_commit import planned_anew
 from icefloe.table.maintenance.deletes.delete_files_plan import (
     DeleteFilesPlan,
     DeleteFilesResult,
@@ -107,19 +108,23 @@ class RemoveDanglingDeletes:
     def execute(self, plan: RemoveDanglingDeletesPlan | None = None) -> RemoveDanglingDeletesResult:
         """Remove the delete files of a plan, by default of a new one, in one commit.
 
-        Data that a concurrent commit adds is newer than the delete files, which never apply to it.
+        Data that a concurrent commit adds is newer than the delete files, which never apply to it. Without a plan, a conflict with a
+        concurrent commit leads to a new plan, up to four times.
 
         Raises:
             ValidationError: The plan is of another table.
-            ValidationException: A delete file is not part of the table any more.
+            ValidationException: A delete file is not part of the table any more, or the branch was rolled back.
         """
-        if plan is None:
-            plan = self.plan()
-        check_plan(plan, self._table)
+        if plan is not None:
+            check_plan(plan, self._table)
+            return self._remove(plan)
+        return planned_anew(self._table, lambda: self._remove(self.plan()))
+
+    def _remove(self, plan: RemoveDanglingDeletesPlan) -> RemoveDanglingDeletesResult:
         if plan.is_empty:
             return RemoveDanglingDeletesResult()
         change = RewriteFiles(WriteTransaction(self._table, autocommit=True), plan.branch)
-        change.delete_deletes(plan.files.column("file_path").cast(pa.string()))
+        change.delete_deletes(plan.files.column("file_path").cast(pa.string()), unused_in=plan.snapshot_id)
         change.commit()
         return RemoveDanglingDeletesResult(
             rewritten_delete_files_count=plan.file_count,

@@ -62,8 +62,9 @@ def commit_groups(table: Any, plan: RewriteDataFilesPlan, groups: list[FileGroup
         change.delete(group.files.column("file_path"))
         if group.added is not None and group.added.num_rows > 0:
             change.append(group.added)
+    head = head_of(table.metadata, plan.branch)
     unused = _unused_deletes(table, plan, groups)
-    change.delete_deletes(unused)
+    change.delete_deletes(unused, unused_in=None if head is None else head.snapshot_id)
     if plan.options.use_starting_sequence_number and table.metadata.format_version >= 2:
         change.data_sequence_number(groups[0].sequence_number)
     change.commit()

@@ -1,0 +1,60 @@
+"""Histories of writers and maintenance that once violated a rule."""
+
+from __future__ import annotations
+
+from tests.simulator.operations import (
+    Append,
+    ClientTransaction,
+    Condition,
+    Delete,
+    DeleteKeys,
+    History,
+    Layout,
+    Maintain,
+    Operation,
+    Publish,
+    Rollback,
+    Row,
+)
+
+
+def history_of(*clients: tuple[Operation, ...], **parts: object) -> History:
+    """Return a history of an unpartitioned table with one transaction for each client."""
+    parts = {"seed": 0, "initial": ((Row(0, "a", 0), Row(1, "a", 1)), (Row(2, "a", 2),)), **parts}
+    return History(
+        layout=Layout.FLAT,
+        transactions=tuple(
+            ClientTransaction(one, explicit=len(one) > 1 and not isinstance(one[-1], Maintain)) for one in clients
+        ),
+        shared_only=True,
+        properties={"write.delete.mode": "merge-on-read"},
+        **parts,
+    )
+
+
+FOUND = {
+    "a staged snapshot expires while it is published": history_of(
+        (Append((Row(3, "a", 3),)), Publish()),
+        (Maintain("expire"),),
+        seed=23,
+        schedule=(1, 0, 0, 1, 1, 1, 1, 0, 0, 1, 1, 1),
+        staged=(Row(4, "a", 4),),
+    ),
+    "a snapshot expires twice": history_of(
+        (Maintain("planned expire"),), (Maintain("expire"),), seed=3, schedule=(0, 0, 1, 1, 0, 0, 1, 0, 0)
+    ),
+    "deletes are dangling until a rollback": history_of(
+        (Delete(Condition()),), (Maintain("dangling deletes"),), (Rollback(),), deleted=(0, 1)
+    ),
+    "deletes are unused until a rollback": history_of(
+        (Delete(Condition(high=1)),),
+        (Maintain("compact all"),),
+        (Rollback(),),
+        seed=8,
+        schedule=(0, 1, 1, 0, 0, 2, 0, 1, 1, 1, 1, 2, 1, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1),
+        deleted=(0, 1),
+    ),
+    "rows are deleted by key while their file is compacted": history_of(
+        (DeleteKeys((1,), "a"),), (Maintain("compact all"),), deleted=(0,)
+    ),
+}
