@@ -6,10 +6,12 @@ import icefloe.spark
 import pytest
 from icefloe.partitioning import PartitionField, PartitionSpec
 from icefloe.spark import functions as ice
+from icefloe.spark.data_source import IcefloeReader
 from icefloe.transforms import BucketTransform
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
+from pyspark.sql.datasource import InputPartition
 
 SCHEMA = T.StructType([T.StructField("id", T.LongType()), T.StructField("s", T.StringType())])
 
@@ -45,6 +47,11 @@ def test_data_source_appends_overwrites_and_reads(spark, new_table, options):
     assert icefloe.spark.read(table.refresh(), spark=spark).count() == remaining + rows.count()
     frame_of(spark, 0, 3).write.format("icefloe").options(**options).mode("overwrite").save(name)
     assert icefloe.spark.read(table.refresh(), spark=spark).count() == 3
+
+
+@pytest.mark.parametrize("partition", [None, InputPartition(None)], ids=["before 4.2", "since 4.2"])
+def test_reader_reads_no_rows_of_what_spark_makes_of_no_tasks(partition):
+    assert list(IcefloeReader(None, []).read(partition)) == []
 
 
 def test_data_source_refuses_unknown_columns_and_options(spark, new_table, options):

@@ -162,8 +162,8 @@ class IcefloeReader(DataSourceReader):
         return [ReadTask(group) for group in scan.plan_tasks()]
 
     def read(self, partition: InputPartition | None) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of one task; Spark reads None of a scan without tasks."""
-        if partition is None:
+        """Yield the rows of one task; of a scan without tasks Spark reads None, since 4.2 a partition of None."""
+        if partition is None or (type(partition) is InputPartition and partition.value is None):
             return iter(())
         if not isinstance(partition, (ReadTask, ChangeTask)):
             raise ValidationError(
