@@ -16,6 +16,7 @@ from tests.storage.servers import s3_server
 
 ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+SPARK_DEFAULTS = ROOT / "tests" / "spark" / "defaults"
 DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
 # Pages whose code needs a metastore; the tests of the catalogs start one.
 WITHOUT_CODE = {"figures.md", "metastores.md"}
@@ -74,7 +75,7 @@ def test_code_blocks_run(code: str, tmp_path: Path, request: pytest.FixtureReque
         capture_output=True,
         text=True,
         timeout=600,
-        env={**os.environ, "PATH": path, **storage, **catalog},
+        env={**os.environ, "PATH": path, "SPARK_CONF_DIR": str(SPARK_DEFAULTS), **storage, **catalog},
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr

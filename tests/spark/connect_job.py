@@ -17,8 +17,7 @@ from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 from pyspark.sql.connect.session import SparkSession as ConnectSession
 
 (lake,) = sys.argv[1:]
-builder = SparkSession.builder.remote("local[2]").config("spark.ui.enabled", "false")
-spark = builder.config("spark.sql.shuffle.partitions", "2").getOrCreate()
+spark = SparkSession.builder.remote("local[2]").getOrCreate()
 
 
 def expect(what: str, found: object, expected: object) -> None:
