@@ -49,6 +49,8 @@ def run_maintenance(
 ) -> int:
     """Plan a maintenance verb of a table, ask, and make exactly the changes of the plan. Return the exit code."""
     plan = builder.plan()
+    for warning in plan.warnings:
+        session.note(f"warning: {warning}")
     change = Change(name, target, plan.summary(), plan.as_dict(), plan.rows(), is_empty=plan.is_empty)
 
     def make() -> Outcome:

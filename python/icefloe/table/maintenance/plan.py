@@ -37,6 +37,11 @@ class Plan(ABC):
     def total_bytes(self) -> int:
         """The bytes of these files, as far as their sizes are recorded."""
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Reasons to look at the plan before it is executed, one sentence each."""
+        return ()
+
     @abstractmethod
     def summary(self) -> str:
         """Return one sentence on what the plan does."""

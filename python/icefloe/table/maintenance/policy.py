@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow as pa
 
-from icefloe.exceptions import CommitStateUnknownException, IcebergError
+from icefloe.exceptions import CommitStateUnknownException, IcebergError, ValidationError
 from icefloe.table.maintenance.display import count_text
 from icefloe.table.maintenance.plan import Plan, Result
-from icefloe.table.maintenance.policy_steps import POLICY_STEPS
+from icefloe.table.maintenance.policy_steps import POLICY_STEPS, policy_rules
+from icefloe.table.maintenance.table_checks import check_plan_of
 from icefloe.table.properties.maintenance import MAINTENANCE_ENABLED, MAINTENANCE_STEPS, step_names
 
 if TYPE_CHECKING:
@@ -25,36 +26,59 @@ class PlannedStep:
 
     Attributes:
         step: Name of the step.
-        plan: The plan of its verb; None if the verb cannot run on this table.
+        plan: The plan of its verb; None if the step is not due yet, or cannot run on this table.
         refusal: Why the verb cannot run.
+        follows: Earlier steps with changes: when one of them has committed, the step is planned again by the same rules.
     """
 
     step: str
     plan: Plan | None
     refusal: str | None = None
+    follows: tuple[str, ...] = ()
+
+    @property
+    def has_changes(self) -> bool:
+        """Whether the step has something to do already."""
+        return self.plan is not None and not self.plan.is_empty
 
     def text(self) -> str:
-        """Return what the step would do, or why it cannot run."""
-        return self.plan.summary() if self.plan is not None else f"cannot run: {self.refusal}"
+        """Return what the step would do and when it is planned again, or why it cannot run."""
+        if self.refusal is not None:
+            return f"cannot run: {self.refusal}"
+        again = f"planned again after {', '.join(self.follows)}"
+        if not self.has_changes:
+            return f"nothing to do yet; {again}"
+        text = self.plan.summary() if self.plan is not None else ""
+        return f"{text}; {again}" if self.follows else text
 
 
 @dataclass(frozen=True)
 class PolicyPlan(Plan):
-    """What the steps of a policy would do to the table as it is now.
+    """What the steps of a policy do to a table.
 
-    It is a preview: each step is planned again when its turn comes, because earlier steps change what later steps find.
+    The plan of the first step with changes is executed exactly. It changes what later steps find: when it has committed, these are
+    planned again by the rules of the plan, so that a second run finds nothing to do.
 
     Attributes:
-        steps: The steps that have something to do, or cannot run, in their order.
+        table_uuid: The table's UUID.
+        rules: The table properties that decide, by name.
+        steps: The steps that have something to do, follow such a step, or cannot run, in their order.
     """
 
     verb: ClassVar[str] = "policy"
+    table_uuid: str
+    rules: dict[str, Any]
     steps: tuple[PlannedStep, ...]
 
     @property
     def is_empty(self) -> bool:
         """Whether no step has anything to do."""
-        return all(one.plan is None for one in self.steps)
+        return not any(one.has_changes for one in self.steps)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Reasons to look at the plan before it is executed."""
+        return tuple(text for one in self.steps if one.plan is not None for text in one.plan.warnings)
 
     @property
     def file_count(self) -> int:
@@ -68,7 +92,7 @@ class PolicyPlan(Plan):
 
     def summary(self) -> str:
         """Return one sentence on what the policy does."""
-        names = [one.step for one in self.steps if one.plan is not None]
+        names = [one.step for one in self.steps if one.has_changes]
         return "policy: nothing to do" if not names else f"policy: {', '.join(names)}"
 
     def rows(self) -> pa.Table:
@@ -87,10 +111,15 @@ class PolicyPlan(Plan):
     def as_dict(self) -> dict[str, Any]:
         """Return the plan as JSON values."""
         steps = [
-            {"step": one.step, "refusal": one.refusal, "plan": None if one.plan is None else one.plan.as_dict()}
+            {
+                "step": one.step,
+                "refusal": one.refusal,
+                "planned_again_after": list(one.follows),
+                "plan": one.plan.as_dict() if one.plan is not None and one.has_changes else None,
+            }
             for one in self.steps
         ]
-        return {"verb": self.verb, "steps": steps}
+        return {"verb": self.verb, "rules": self.rules, "warnings": list(self.warnings), "steps": steps}
 
 
 @dataclass(frozen=True)
@@ -101,11 +130,13 @@ class StepOutcome:
         step: Name of the step.
         result: The result of its verb; None if it failed.
         failure: Why it failed.
+        has_committed: Whether the table has a new version since, of the step or of another writer.
     """
 
     step: str
     result: Result | None
     failure: str | None = None
+    has_committed: bool = False
 
 
 @dataclass(frozen=True)
@@ -172,25 +203,42 @@ class MaintenancePolicy:
             >>> table.maintenance.policy().plan().is_empty
             True
         """
-        planned = (self._planned(step) for step in self._steps())
-        return PolicyPlan(tuple(one for one in planned if one is not None))
+        planned: list[PlannedStep] = []
+        for step in self._steps():
+            follows = tuple(one.step for one in planned if one.has_changes)
+            found = self._planned(step, follows)
+            planned += [found] if found.has_changes or found.follows or found.refusal is not None else []
+        metadata = self._table.metadata
+        return PolicyPlan(str(metadata.table_uuid), policy_rules(metadata.properties), tuple(planned))
 
     def execute(self, plan: PolicyPlan | None = None) -> PolicyResult:
-        """Run the steps, each planned when its turn comes.
+        """Run the steps of a plan, by default of a new one.
 
         Args:
-            plan: A plan made before; only steps that it has run. None runs every step.
+            plan: A plan made before. Its first step with changes is executed exactly. Steps after one that committed are planned
+                again by the same rules.
 
         Raises:
+            ValidationError: The plan is of another table, or the table's maintenance properties have changed since.
             CommitStateUnknownException: The outcome of a step's commit is unknown. No further step runs.
         """
-        wanted = None if plan is None else {one.step for one in plan.steps if one.plan is not None}
-        outcomes = []
-        for step in self._steps():
-            if wanted is None or step.name in wanted:
-                self._table.refresh()
-                outcome = self._outcome(step)
-                outcomes += [] if outcome is None else [outcome]
+        if plan is None:
+            plan = self.plan()
+        self._table.refresh()
+        check_plan_of(self._table, plan.verb, plan.table_uuid)
+        if plan.rules != policy_rules(self._table.metadata.properties):
+            raise ValidationError("plan of policy: the table's maintenance properties have changed; make a new plan")
+        steps = {step.name: step for step in POLICY_STEPS}
+        outcomes: list[StepOutcome] = []
+        for planned in plan.steps:
+            if planned.refusal is not None:
+                continue
+            self._table.refresh()
+            location = self._table.metadata_location
+            is_stale = any(one.step in planned.follows and one.has_committed for one in outcomes)
+            found = self._outcome(steps[planned.step], None if is_stale else planned.plan, is_stale=is_stale)
+            if found is not None:
+                outcomes.append(replace(found, has_committed=self._table.metadata_location != location))
         return PolicyResult(tuple(outcomes))
 
     def _steps(self) -> list[PolicyStep]:
@@ -198,18 +246,17 @@ class MaintenancePolicy:
         names = step_names(MAINTENANCE_STEPS.of(properties)) if MAINTENANCE_ENABLED.of(properties) else ()
         return [step for step in POLICY_STEPS if step.name in names]
 
-    def _planned(self, step: PolicyStep) -> PlannedStep | None:
-        """Plan a step; None if it has nothing to do."""
+    def _planned(self, step: PolicyStep, follows: tuple[str, ...]) -> PlannedStep:
         try:
-            plan = step.plan(self._table)
+            return PlannedStep(step.name, step.plan(self._table), follows=follows)
         except IcebergError as error:
             return PlannedStep(step.name, None, str(error))
-        return None if plan is None or plan.is_empty else PlannedStep(step.name, plan)
 
-    def _outcome(self, step: PolicyStep) -> StepOutcome | None:
-        """Plan and run a step; None if it has nothing to do."""
+    def _outcome(self, step: PolicyStep, plan: Plan | None, *, is_stale: bool) -> StepOutcome | None:
+        """Run the plan of a step, or plan it again; None if it has nothing to do."""
         try:
-            plan = step.plan(self._table)
+            if is_stale:
+                plan = step.plan(self._table)
             if plan is None or plan.is_empty:
                 return None
             return StepOutcome(step.name, step.execute(self._table, plan))

@@ -12,6 +12,7 @@ from icefloe.table.maintenance.rewrite.rewrite_data_files import RewriteDataFile
 from icefloe.table.maintenance.rewrite_manifests import RewriteManifestsBuilder
 from icefloe.table.properties.definitions import TARGET_FILE_SIZE
 from icefloe.table.properties.maintenance import (
+    MAINTENANCE,
     MAX_DELETED_PERCENT,
     MAX_DELETES_PER_FILE,
     MIN_DELETE_FILES,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from icefloe.table.maintenance.plan import Plan, Result
+    from icefloe.typedef import Properties
 
 
 @dataclass(frozen=True)
@@ -87,3 +89,8 @@ POLICY_STEPS: tuple[PolicyStep, ...] = (
     PolicyStep("orphans", _orphans),
 )
 """The steps, in the order in which they run."""
+
+
+def policy_rules(properties: Properties) -> dict[str, Any]:
+    """Return the values of the table properties that a policy reads, by name."""
+    return {one.name: one.of(properties) for one in (*MAINTENANCE, TARGET_FILE_SIZE)}

@@ -154,6 +154,7 @@ class ExpireSnapshots:
             outside=outside,
             ambiguous=unused.ambiguous,
             unread=unused.unread,
+            now_ms=self._rules.now_ms,
             deletes_files=self._delete_files,
             allow_outside=self._allow_outside,
         )

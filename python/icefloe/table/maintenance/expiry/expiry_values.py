@@ -15,6 +15,8 @@ from icefloe.table.maintenance.plan import Plan, Result
 if TYPE_CHECKING:
     from icefloe.table.maintenance.expiry.retention import Retention
 
+YOUNG_MS = 6 * 3_600_000
+"""The age below which running scans and writes may need the files of an expired snapshot."""
 ROWS_SCHEMA = pa.schema(
     [
         ("kind", pa.string()),
@@ -42,6 +44,7 @@ class ExpireSnapshotsPlan(Plan):
         outside: Files outside of the table's locations, which stay unless `allow_outside`.
         ambiguous: Files that stay because the table refers to the same path below another scheme or authority.
         unread: `(location, reason)` of manifest lists and manifests of expired snapshots that could not be read.
+        now_ms: The time that ages are counted from, milliseconds since 1970-01-01 UTC.
         deletes_files: Whether the files are deleted.
         allow_outside: Whether files outside of the table's locations are deleted too.
     """
@@ -57,8 +60,19 @@ class ExpireSnapshotsPlan(Plan):
     outside: tuple[str, ...]
     ambiguous: tuple[str, ...]
     unread: tuple[tuple[str, str], ...]
+    now_ms: int
     deletes_files: bool
     allow_outside: bool
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """A warning if snapshots expire that are younger than 6 hours."""
+        ages = [self.now_ms - fate.timestamp_ms for fate in self.retention.snapshots if fate.expires]
+        if not self.deletes_files or min(ages, default=YOUNG_MS) >= YOUNG_MS:
+            return ()
+        return (
+            f"{self.table_name}: snapshots younger than 6 hours expire; scans and writes that began on them fail when their files are gone",
+        )
 
     @property
     def is_empty(self) -> bool:
@@ -134,6 +148,7 @@ class ExpireSnapshotsPlan(Plan):
             ],
             "unused_schema_ids": list(self.schema_ids),
             "unused_spec_ids": list(self.spec_ids),
+            "warnings": list(self.warnings),
             "file_count": self.file_count,
             "total_bytes": self.total_bytes,
             "outside_files": list(self.outside),

@@ -15,6 +15,8 @@ from icefloe.table.maintenance.plan import Plan, Result
 if TYPE_CHECKING:
     from icefloe.table.maintenance.orphans.orphans import PrefixRules
 
+YOUNG_MS = 259_200_000
+"""The age below which files may belong to a running write: three days."""
 _SAMPLE = 20_000
 
 
@@ -28,6 +30,7 @@ class RemoveOrphanFilesPlan(Plan):
         metadata_location: The metadata file of the version whose files were compared.
         snapshot_ids: The snapshots of that version.
         roots: The directories.
+        now_ms: The time of the plan, milliseconds since 1970-01-01 UTC.
         older_than_ms: Files that were modified from this time on stay, in milliseconds since 1970-01-01 UTC.
         prefixes: How schemes and authorities were compared.
         listed_count: The number of files in the listing.
@@ -41,11 +44,21 @@ class RemoveOrphanFilesPlan(Plan):
     metadata_location: str
     snapshot_ids: frozenset[int]
     roots: tuple[str, ...]
+    now_ms: int
     older_than_ms: int
     prefixes: PrefixRules
     listed_count: int
     ignored: tuple[str, ...]
     orphans: pa.Table
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """A warning if files are deleted that are younger than three days."""
+        if self.is_empty or self.now_ms - self.older_than_ms >= YOUNG_MS:
+            return ()
+        return (
+            f"{self.table_name}: files younger than 3 days are deleted; a running write loses the files that it has not committed",
+        )
 
     @property
     def is_empty(self) -> bool:
@@ -86,6 +99,7 @@ class RemoveOrphanFilesPlan(Plan):
             "metadata_location": self.metadata_location,
             "roots": list(self.roots),
             "older_than": iso_time(self.older_than_ms),
+            "warnings": list(self.warnings),
             "listed_count": self.listed_count,
             "file_count": self.file_count,
             "total_bytes": self.total_bytes,

@@ -165,6 +165,7 @@ class RemoveOrphanFiles:
             metadata_location=location,
             snapshot_ids=snapshot_ids,
             roots=roots,
+            now_ms=self._now_ms,
             older_than_ms=self._older_than_ms,
             prefixes=prefixes,
             listed_count=files.num_rows,

@@ -1,0 +1,92 @@
+"""The maintenance policy: its plan, its rules and a second run."""
+
+import pickle
+from datetime import datetime, timedelta, timezone
+
+import pytest
+from icefloe.exceptions import ValidationError
+
+from tests.unit.table.maintenance.every_file import ids_of, make_old, put, rows, table_of_every_kind
+
+SMALL = {
+    "maintenance.compact.min-small-files": "2",
+    "maintenance.compact.max-deletes-per-file": "1",
+    "maintenance.deletes.min-files": "2",
+    "maintenance.manifests.min-count": "2",
+    "history.expire.max-snapshot-age-ms": "1",
+}
+
+
+@pytest.fixture
+def table(catalog):
+    """A table with files of every kind and with orphan files, for which every step has something to do."""
+    made = table_of_every_kind(catalog, properties=SMALL)
+    put(made, "data/orphan.parquet")
+    return made
+
+
+def steps_of(value):
+    return [one.step for one in value.steps]
+
+
+def test_second_run_finds_nothing_to_do(table):
+    before = ids_of(table.scan())
+    plan = table.maintenance.policy().plan()
+    assert steps_of(plan) == ["compact", "rewrite-deletes", "rewrite-manifests", "expire", "orphans"]
+    result = table.maintenance.execute(pickle.loads(pickle.dumps(plan)))
+    assert result.failures == ()
+    assert ids_of(table.scan()) == before
+    again = table.maintenance.policy().plan()
+    assert again.is_empty, str(again)
+    assert table.maintenance.policy().execute().steps == ()
+
+
+def test_first_step_is_executed_exactly(table):
+    plan = table.maintenance.policy().plan()
+    planned = plan.steps[0].plan
+    table.append(rows(70))
+    result = table.maintenance.policy().execute(plan)
+    assert result.steps[0].result.rewritten_data_files_count == planned.file_count
+    assert 70 in ids_of(table.scan())
+
+
+def test_steps_after_the_first_say_that_they_are_planned_again(table):
+    plan = table.maintenance.policy().plan()
+    assert [one.follows[:1] for one in plan.steps] == [(), *[("compact",)] * 4]
+    texts = plan.rows().column("reason").to_pylist()
+    assert "planned again" not in texts[0]
+    assert all("planned again after compact" in text for text in texts[1:])
+
+
+def test_step_whose_turn_comes_first_is_not_planned_again(catalog):
+    table = table_of_every_kind(catalog, properties={**SMALL, "maintenance.steps": "orphans"})
+    orphan = put(table, "data/orphan.parquet")
+    plan = table.maintenance.policy().plan()
+    late = put(table, "data/late.parquet")
+    result = table.maintenance.policy().execute(plan)
+    assert result.steps[0].result.orphan_file_locations.to_pylist() == [orphan]
+    assert table.io.core.exists(late)
+
+
+def test_plan_of_other_rules_or_another_table_is_refused(table, catalog):
+    plan = table.maintenance.policy().plan()
+    with table.update_properties() as update:
+        update.set_properties({"maintenance.manifests.min-count": "3"})
+    with pytest.raises(ValidationError, match="maintenance properties have changed; make a new plan"):
+        table.maintenance.policy().execute(plan)
+    other = table_of_every_kind(catalog, "db.other")
+    with pytest.raises(ValidationError, match="make a plan from this table"):
+        other.maintenance.policy().execute(plan)
+
+
+def test_young_cutoffs_are_warned_of(table):
+    (young,) = table.maintenance.expire_snapshots().older_than("0s").plan().warnings
+    assert "snapshots younger than 6 hours expire" in young
+    assert table.maintenance.expire_snapshots().older_than("0s").delete_files(False).plan().warnings == ()
+    make_old(table)
+    (young,) = table.maintenance.remove_orphan_files().older_than("1d").plan().warnings
+    assert "files younger than 3 days are deleted" in young
+    assert table.maintenance.remove_orphan_files().plan().warnings == ()
+    old = datetime.now(timezone.utc) - timedelta(days=30)
+    assert table.maintenance.expire_snapshots().older_than(old).plan().warnings == ()
+    assert any("younger than 6 hours" in text for text in table.maintenance.policy().plan().warnings)
