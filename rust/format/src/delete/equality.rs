@@ -5,7 +5,7 @@ use arrow_buffer::{BooleanBuffer, Buffer};
 use hashbrown::HashTable;
 
 use super::cells::{Cells, KeyHash};
-use super::stored_keys::{KeyRange, KeySources, StoredColumn};
+use super::stored_keys::{KeyRange, KeySources, StoredColumn, WantedSources};
 use crate::error::{Error, Result};
 use crate::spec::PrimitiveType;
 
@@ -21,9 +21,7 @@ const CHUNK_ROWS: usize = 1024;
 pub struct EqualityKeys {
     field_types: Vec<PrimitiveType>,
     columns: Vec<StoredColumn>,
-    /// The hash of each key, in order of insertion.
-    hashes: Vec<u64>,
-    table: HashTable<u32>,
+    table: HashTable<Slot>,
     sources: KeySources,
     prefilter: Prefilter,
     hash: KeyHash,
@@ -41,10 +39,9 @@ impl EqualityKeys {
         Ok(Self {
             field_types: field_types.to_vec(),
             columns: field_types.iter().map(StoredColumn::new).collect(),
-            hashes: Vec::new(),
             table: HashTable::new(),
             sources: KeySources::default(),
-            prefilter: Prefilter::new(&[]),
+            prefilter: Prefilter::new(0),
             hash: KeyHash::default(),
         })
     }
@@ -56,39 +53,35 @@ impl EqualityKeys {
     /// `Mismatch` where a column does not have its field's type.
     pub fn insert(&mut self, columns: &[ArrayRef], source: u32) -> Result<()> {
         let rows = self.rows(columns)?;
-        let Self { table, hashes, columns, sources, hash: of_keys, .. } = self;
-        if u32::try_from(hashes.len() + rows.count).is_err() {
+        let Self { table, columns, sources, prefilter, hash: of_keys, .. } = self;
+        if u32::try_from(table.len() + rows.count).is_err() {
             return Err(Error::invalid(
                 "equality deletes",
                 "there are too many keys; expected at most 2^32",
             ));
         }
-        let first_new = hashes.len();
+        sources.begin(source);
+        if !prefilter.suits(table.len() + rows.count) {
+            *prefilter = Prefilter::new(table.len() + rows.count);
+            table.iter().for_each(|slot| prefilter.add(slot.hash));
+        }
         rows.each_chunk(of_keys, |start, of_rows| {
-            table.reserve(of_rows.len(), |key| hashes[*key as usize]);
+            table.reserve(of_rows.len(), |slot| slot.hash);
             for (row, hash) in (start..).zip(of_rows) {
-                let same = |key: &u32| is_key(hashes, columns, *key, *hash, &rows, row);
-                match table.find(*hash, same) {
-                    Some(key) => sources.add(*key as usize, source),
-                    None => {
-                        let key = hashes.len() as u32;
-                        hashes.push(*hash);
-                        for (stored, cells) in columns.iter_mut().zip(&rows.columns) {
-                            stored.push(cells.get(row));
-                        }
-                        sources.push(source);
-                        table.insert_unique(*hash, key, |key| hashes[*key as usize]);
-                    }
+                let same = |slot: &Slot| slot.hash == *hash && is_key(columns, slot, &rows, row);
+                if let Some(slot) = table.find_mut(*hash, same) {
+                    slot.newest = sources.add(slot.key, slot.newest, source);
+                    continue;
                 }
+                let slot = Slot { hash: *hash, key: table.len() as u32, newest: source };
+                for (stored, cells) in columns.iter_mut().zip(&rows.columns) {
+                    stored.push(cells.get(row));
+                }
+                sources.push();
+                prefilter.add(*hash);
+                table.insert_unique(*hash, slot, |slot| slot.hash);
             }
         });
-        if self.prefilter.suits(self.hashes.len()) {
-            for hash in self.hashes.iter().skip(first_new) {
-                self.prefilter.add(*hash);
-            }
-        } else {
-            self.prefilter = Prefilter::new(&self.hashes);
-        }
         Ok(())
     }
 
@@ -110,13 +103,19 @@ impl EqualityKeys {
         columns: &[ArrayRef],
         sources: &BooleanBuffer,
     ) -> Result<BooleanBuffer> {
-        self.deleted_where(columns, |key| self.sources.any(key as usize, sources))
+        let wanted = WantedSources::new(sources);
+        match self.sources.first_of(&wanted) {
+            Some(first) => self.deleted_where(columns, |slot| slot.newest >= first),
+            None => self.deleted_where(columns, |slot| {
+                self.sources.any(slot.key, slot.newest, wanted.bits())
+            }),
+        }
     }
 
     fn deleted_where(
         &self,
         columns: &[ArrayRef],
-        applies: impl Fn(u32) -> bool,
+        applies: impl Fn(&Slot) -> bool,
     ) -> Result<BooleanBuffer> {
         let rows = self.rows(columns)?;
         if self.is_empty() {
@@ -134,8 +133,14 @@ impl EqualityKeys {
                     let bit = left.trailing_zeros() as usize;
                     left &= left - 1;
                     let row = start + block * 64 + bit;
-                    let found = self.find(hashes[bit], &rows, row);
-                    word |= u64::from(found.is_some_and(&applies)) << bit;
+                    let hash = hashes[bit];
+                    // The values of a key are elsewhere in memory: compared last.
+                    let found = self.table.find(hash, |slot| {
+                        slot.hash == hash
+                            && applies(slot)
+                            && is_key(&self.columns, slot, &rows, row)
+                    });
+                    word |= u64::from(found.is_some()) << bit;
                 }
                 words.push(word);
             }
@@ -143,19 +148,14 @@ impl EqualityKeys {
         Ok(BooleanBuffer::new(Buffer::from_vec(words), 0, rows.count))
     }
 
-    fn find(&self, hash: u64, rows: &Rows, row: usize) -> Option<u32> {
-        let same = |key: &u32| is_key(&self.hashes, &self.columns, *key, hash, rows, row);
-        self.table.find(hash, same).copied()
-    }
-
     /// Return the number of distinct keys.
     pub fn len(&self) -> usize {
-        self.hashes.len()
+        self.table.len()
     }
 
     /// Whether there is no key.
     pub fn is_empty(&self) -> bool {
-        self.hashes.is_empty()
+        self.table.is_empty()
     }
 
     /// Return the range of the keys in each column.
@@ -213,20 +213,19 @@ impl Rows {
     }
 }
 
-fn is_key(
-    hashes: &[u64],
-    columns: &[StoredColumn],
-    key: u32,
+/// A key in the hash table, with what decides about most rows without a look at the key's values.
+#[derive(Debug)]
+struct Slot {
     hash: u64,
-    rows: &Rows,
-    row: usize,
-) -> bool {
-    let key = key as usize;
-    hashes.get(key) == Some(&hash)
-        && columns
-            .iter()
-            .zip(&rows.columns)
-            .all(|(stored, cells)| stored.get(key) == cells.get(row))
+    /// Number of the key, in order of insertion.
+    key: u32,
+    /// The source that was added last.
+    newest: u32,
+}
+
+fn is_key(columns: &[StoredColumn], slot: &Slot, rows: &Rows, row: usize) -> bool {
+    let mut pairs = columns.iter().zip(&rows.columns);
+    pairs.all(|(stored, cells)| stored.get(slot.key as usize) == cells.get(row))
 }
 
 /// Bits per key. One in 24 to 48 rows without a key passes the filter.
@@ -243,15 +242,12 @@ struct Prefilter {
 }
 
 impl Prefilter {
-    pub(super) fn new(hashes: &[u64]) -> Self {
-        let wanted = hashes.len().saturating_mul(BITS_PER_KEY).clamp(MIN_BITS, MAX_BITS);
+    /// An empty filter that is large enough for a number of keys.
+    fn new(keys: usize) -> Self {
+        let wanted = keys.saturating_mul(BITS_PER_KEY).clamp(MIN_BITS, MAX_BITS);
         let bits = wanted.next_power_of_two();
         let shift = u64::BITS - bits.trailing_zeros();
-        let mut filter = Self { words: vec![0; bits / 64], shift };
-        for hash in hashes {
-            filter.add(*hash);
-        }
-        filter
+        Self { words: vec![0; bits / 64], shift }
     }
 
     /// Whether the filter is large enough for a number of keys.
@@ -260,7 +256,7 @@ impl Prefilter {
         bits == MAX_BITS || keys.saturating_mul(BITS_PER_KEY) <= bits
     }
 
-    pub(super) fn add(&mut self, hash: u64) {
+    fn add(&mut self, hash: u64) {
         let bit = hash >> self.shift;
         if let Some(word) = self.words.get_mut((bit / 64) as usize) {
             *word |= 1 << (bit % 64);
@@ -309,7 +305,8 @@ mod tests {
             for (of_type, column) in cases {
                 let mut keys = EqualityKeys::new(std::slice::from_ref(&of_type)).unwrap();
                 keys.insert(&[column], 0).unwrap();
-                let distinct = keys.hashes.iter().collect::<HashSet<_>>().len();
+                let distinct =
+                    keys.table.iter().map(|slot| slot.hash).collect::<HashSet<_>>().len();
                 assert_eq!(distinct as u64, KEYS, "{of_type} keys ending in {ending:x}");
             }
         }
@@ -321,8 +318,10 @@ mod tests {
         let hashes = || {
             let mut keys = EqualityKeys::new(&[PrimitiveType::Long]).unwrap();
             keys.insert(&[ArrayRef::clone(&longs)], 0).unwrap();
-            keys.hashes
+            let mut slots: Vec<_> = keys.table.iter().map(|slot| (slot.key, slot.hash)).collect();
+            slots.sort_unstable();
+            slots
         };
-        assert!(hashes().iter().zip(hashes()).all(|(one, other)| *one != other));
+        assert!(hashes().iter().zip(hashes()).all(|(one, other)| one.1 != other.1));
     }
 }

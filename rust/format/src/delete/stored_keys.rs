@@ -21,6 +21,7 @@ pub struct KeyRange {
 pub(super) struct StoredColumn {
     values: StoredValues,
     nulls: Vec<bool>,
+    has_null: bool,
 }
 
 #[derive(Debug)]
@@ -41,11 +42,12 @@ impl StoredColumn {
             }
             _ => StoredValues::Words(Vec::new()),
         };
-        Self { values, nulls: Vec::new() }
+        Self { values, nulls: Vec::new(), has_null: false }
     }
 
     pub(super) fn push(&mut self, cell: Option<Cell<'_>>) {
         self.nulls.push(cell.is_none());
+        self.has_null |= cell.is_none();
         match &mut self.values {
             StoredValues::Words(words) => words.push(word(cell) as u64),
             StoredValues::Wide(words) => words.push(word(cell)),
@@ -59,7 +61,7 @@ impl StoredColumn {
     }
 
     pub(super) fn get(&self, key: usize) -> Option<Cell<'_>> {
-        if self.nulls.get(key).is_none_or(|null| *null) {
+        if self.has_null && self.nulls.get(key).is_none_or(|null| *null) {
             return None;
         }
         match &self.values {
@@ -74,7 +76,7 @@ impl StoredColumn {
 
     /// Return the range of all values of the column.
     pub(super) fn range(&self, field_type: &PrimitiveType) -> KeyRange {
-        let has_null = self.nulls.contains(&true);
+        let has_null = self.has_null;
         let has_values = self.nulls.contains(&false);
         let cells = || (0..self.nulls.len()).filter_map(|key| self.get(key));
         let values = match field_type {
@@ -153,12 +155,16 @@ fn datum(value: i128, field_type: &PrimitiveType) -> Option<Datum> {
 /// The end of a list of sources.
 const NONE: u32 = u32::MAX;
 
-/// The sources of each key: a linked list per key.
+/// The sources of each key: its newest source is in the key's slot, the others are a linked list.
 #[derive(Debug, Default)]
 pub(super) struct KeySources {
-    newest: Vec<Link>,
-    /// The previous links of keys with several sources.
+    /// The index in `older` of each key's previous source.
+    previous: Vec<u32>,
     older: Vec<Link>,
+    /// The source whose keys are being added.
+    last: u32,
+    /// A source was added after one with a greater number.
+    unordered: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -169,31 +175,70 @@ struct Link {
 }
 
 impl KeySources {
-    /// Add the next key with its first source.
-    pub(super) fn push(&mut self, source: u32) {
-        self.newest.push(Link { source, next: NONE });
+    /// Begin with the keys of a source.
+    pub(super) fn begin(&mut self, source: u32) {
+        self.unordered |= source < self.last;
+        self.last = source;
     }
 
-    /// Add a source to a key. All keys of a source are added before the next source.
-    pub(super) fn add(&mut self, key: usize, source: u32) {
-        let Some(newest) = self.newest.get_mut(key).filter(|link| link.source != source) else {
-            return;
+    /// Add the next key, which has one source.
+    pub(super) fn push(&mut self) {
+        self.previous.push(NONE);
+    }
+
+    /// Add a source to a key and return the key's newest source. All keys of a source are added before the next source.
+    pub(super) fn add(&mut self, key: u32, newest: u32, source: u32) -> u32 {
+        let Some(previous) = self.previous.get_mut(key as usize).filter(|_| newest != source)
+        else {
+            return newest;
         };
-        let next = u32::try_from(self.older.len()).unwrap_or(NONE);
-        self.older.push(*newest);
-        *newest = Link { source, next };
+        let index = u32::try_from(self.older.len()).unwrap_or(NONE);
+        self.older.push(Link { source: newest, next: *previous });
+        *previous = index;
+        source
+    }
+
+    /// Return the number from which all sources are wanted and below which none is, if a key's newest source alone decides
+    /// whether the key has a wanted source.
+    pub(super) fn first_of(&self, wanted: &WantedSources<'_>) -> Option<u32> {
+        let first = wanted.first?;
+        let covers = wanted.bits.len() > self.last as usize;
+        (covers && !self.unordered).then_some(first)
     }
 
     /// Whether a key has a source whose bit is set.
-    pub(super) fn any(&self, key: usize, wanted: &BooleanBuffer) -> bool {
-        let mut link = self.newest.get(key);
+    pub(super) fn any(&self, key: u32, newest: u32, wanted: &BooleanBuffer) -> bool {
+        let has = |source: u32| (source as usize) < wanted.len() && wanted.value(source as usize);
+        if has(newest) {
+            return true;
+        }
+        let mut link = self.previous.get(key as usize).and_then(|at| self.older.get(*at as usize));
         while let Some(Link { source, next }) = link {
-            let source = *source as usize;
-            if source < wanted.len() && wanted.value(source) {
+            if has(*source) {
                 return true;
             }
             link = self.older.get(*next as usize);
         }
         false
+    }
+}
+
+/// The sources whose keys apply, one bit each.
+pub(super) struct WantedSources<'a> {
+    bits: &'a BooleanBuffer,
+    /// The first wanted source, if all after it are wanted as well: delete files newer than a data file.
+    first: Option<u32>,
+}
+
+impl<'a> WantedSources<'a> {
+    pub(super) fn new(bits: &'a BooleanBuffer) -> Self {
+        let count = bits.count_set_bits();
+        let first = bits.len() - count;
+        let is_suffix = bits.slice(first, count).count_set_bits() == count;
+        Self { bits, first: u32::try_from(first).ok().filter(|_| is_suffix) }
+    }
+
+    pub(super) fn bits(&self) -> &BooleanBuffer {
+        self.bits
     }
 }

@@ -145,3 +145,27 @@ fn invalid_equality_fields_are_refused() {
     assert!(matches!(keys.insert(&[text], 0), Err(Error::Mismatch { .. })));
     assert!(matches!(keys.insert(&[], 0), Err(Error::InvalidArgument { .. })));
 }
+
+proptest! {
+    #[test]
+    fn keys_of_sources_in_any_order_apply_by_the_bits_of_their_sources(
+        sources in prop::collection::vec((0_u32..6, prop::collection::vec(0_i64..5, 0..6)), 0..6),
+        bits in prop::collection::vec(any::<bool>(), 0..7),
+        first in 0_usize..7,
+    ) {
+        let column = |values: Vec<i64>| -> [ArrayRef; 1] { [Arc::new(Int64Array::from(values))] };
+        let mut keys = EqualityKeys::new(&[PrimitiveType::Long]).unwrap();
+        for (source, values) in &sources {
+            keys.insert(&column(values.clone()), *source).unwrap();
+        }
+        let newest: Vec<bool> = (0..6).map(|source| source >= first).collect();
+        for bits in [bits, newest] {
+            let deleted = keys.deleted_by(&column((0..5).collect()), &bits.clone().into()).unwrap();
+            for value in 0..5 {
+                let applies = |source: &u32| bits.get(*source as usize) == Some(&true);
+                let expected = sources.iter().any(|(source, of)| applies(source) && of.contains(&value));
+                prop_assert_eq!(deleted.value(usize::try_from(value).unwrap()), expected);
+            }
+        }
+    }
+}
