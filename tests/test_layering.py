@@ -68,7 +68,7 @@ MAINTENANCE_LAYERS = [
     {"age", "display", "locations", "table_checks", "plan", "deletion", "snapshot_files"},
     {"groups"},
     {"deletes"},
-    {"rewrite", "rewrite_manifests", "expiry", "orphans", "statistics"},
+    {"rewrite", "rewrite_manifests", "expiry", "orphans", "statistics", "path_rewrite"},
     {"policy_steps"},
     {"policy"},
     {"maintenance_table"},

@@ -124,6 +124,13 @@ def test_existing_files_and_metadata_are_taken_over(table, tmp_path):
     }
 
 
+def test_paths_are_rewritten(table, tmp_path):
+    row = call("system.rewrite_table_path", table, table.location(), str(tmp_path / "copy"))
+    assert row["latest_version"] == table.metadata_location.rsplit("/", 1)[-1]
+    assert table.io.core.exists(row["file_list_location"])
+    assert (row["rewritten_manifest_file_paths_count"], row["rewritten_delete_file_paths_count"]) == (6, 0)
+
+
 BAD_ARGUMENTS = [
     ("system.none", {}, "CALL: expected one of add_files, ancestors_of"),
     ("system.rewrite_data_files", {"none": 1}, "expected one of the parameters table, strategy, sort_order"),

@@ -3,6 +3,7 @@
 import click
 
 from icefloe.cli.maintain.analysis import analyze
+from icefloe.cli.maintain.copying import rewrite_path
 from icefloe.cli.maintain.deleting import expire, orphans
 from icefloe.cli.maintain.policy import maintain
 from icefloe.cli.maintain.rewriting import compact, rewrite_deletes, rewrite_manifests
@@ -14,6 +15,7 @@ VERBS: tuple[click.Command, ...] = (
     expire,
     orphans,
     analyze,
+    rewrite_path,
     maintain,
 )
 """The verbs, in the order of the help."""

@@ -6,8 +6,19 @@ from icefloe.spark.maintenance.removal import REMOVAL
 from icefloe.spark.maintenance.rewriting import REWRITING
 from icefloe.spark.maintenance.snapshot_changes import SNAPSHOT_CHANGES
 from icefloe.spark.maintenance.statistics import STATISTICS
+from icefloe.spark.maintenance.table_paths import TABLE_PATHS
 
 PROCEDURES = dict(
-    sorted({**CHANGELOG_VIEW, **EXISTING_FILES, **REMOVAL, **REWRITING, **SNAPSHOT_CHANGES, **STATISTICS}.items())
+    sorted(
+        {
+            **CHANGELOG_VIEW,
+            **EXISTING_FILES,
+            **REMOVAL,
+            **REWRITING,
+            **SNAPSHOT_CHANGES,
+            **STATISTICS,
+            **TABLE_PATHS,
+        }.items()
+    )
 )
 """Procedures by name."""

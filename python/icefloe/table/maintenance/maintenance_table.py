@@ -10,6 +10,8 @@ from icefloe.table.maintenance.deletes.equality_deletes import ConvertEqualityDe
 from icefloe.table.maintenance.deletes.position_deletes import RewritePositionDeletes
 from icefloe.table.maintenance.expiry.expire_snapshots import ExpireSnapshots
 from icefloe.table.maintenance.orphans.remove_orphan_files import RemoveOrphanFiles
+from icefloe.table.maintenance.path_rewrite.path_values import RewriteTablePathPlan
+from icefloe.table.maintenance.path_rewrite.rewrite_table_path import RewriteTablePath
 from icefloe.table.maintenance.policy import MaintenancePolicy
 from icefloe.table.maintenance.rewrite.rewrite_data_files import RewriteDataFiles
 from icefloe.table.maintenance.rewrite_manifests import RewriteManifestsBuilder
@@ -47,6 +49,8 @@ class MaintenanceTable:
         Raises:
             ValidationError: The plan is not of this table, or the table has moved on in a way that the plan does not allow for.
         """
+        if isinstance(plan, RewriteTablePathPlan):
+            return RewriteTablePath(self._table, plan.prefixes.source, plan.prefixes.target).execute(plan)
         builder: Any = getattr(type(self), plan.verb, None) if plan.verb != "execute" else None
         if builder is None:
             raise ValidationError(f"plan of {plan.verb!r}: the table has no such maintenance verb")
@@ -72,6 +76,36 @@ class MaintenanceTable:
     def rewrite_manifests(self) -> RewriteManifestsBuilder:
         """Return a builder that rewrites manifests: fewer, each with files of neighbouring partitions."""
         return RewriteManifestsBuilder(self._table)
+
+    def rewrite_table_path(
+        self,
+        source_prefix: str,
+        target_prefix: str,
+        *,
+        staging_location: str | None = None,
+        start_version: str | None = None,
+        end_version: str | None = None,
+    ) -> RewriteTablePath:
+        """Return a builder that stages a copy of the table's metadata for another location, and lists the files to copy.
+
+        Args:
+            source_prefix: A directory that all files of the table are below. It is literal: `s3://` and `s3a://` differ.
+            target_prefix: The directory that stands for it in the copy.
+            staging_location: An empty directory for the copies and the list; by default a new one beside the metadata files.
+            start_version: The name of the metadata file that an earlier copy ended with: only files since then are listed.
+            end_version: The name of the metadata file that the copy ends with, by default the current one.
+
+        Raises:
+            ValidationError: A prefix is empty, or both are equal.
+        """
+        return RewriteTablePath(
+            self._table,
+            source_prefix,
+            target_prefix,
+            staging_location=staging_location,
+            start_version=start_version,
+            end_version=end_version,
+        )
 
     def compute_statistics(self) -> ComputeStatistics:
         """Return a builder that counts the distinct values of columns, as theta sketches in a statistics file."""

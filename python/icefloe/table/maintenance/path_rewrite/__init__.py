@@ -1,0 +1,1 @@
+"""Copies of a table's metadata for another location: every path with its prefix replaced."""
