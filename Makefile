@@ -345,6 +345,16 @@ bench-peers: | $(VENV)/.tools ## Run icefloe beside its peers on the same work (
 	@$(MAKE) --no-print-directory PROFILE=release .bench/.ready
 	@$(WITH_JAVA) PYTHONPATH=benches $(BENCH_BIN)/python -m peers --rounds $(ROUNDS) $(if $(CASE),--case $(CASE)) $(BENCH_ARGS)
 
+.PHONY: bench-rewrites
+bench-rewrites: | $(VENV)/.tools ## Compact, sort and cluster SF1 lineitem from 64 files beside a scan and a write (SF=1, ROUNDS=3)
+	@$(MAKE) --no-print-directory PROFILE=release .bench/.ready
+	@PEERS_SCALE=$(SF) PYTHONPATH=benches $(BENCH_BIN)/python benches/rewrites.py --rounds $(ROUNDS) $(BENCH_ARGS)
+
+.PHONY: bench-maintenance
+bench-maintenance: | $(VENV)/.tools ## Time the plans of expiry and of orphan files over 100,000 data files
+	@$(MAKE) --no-print-directory PROFILE=release .bench/.ready
+	@$(BENCH_BIN)/python benches/maintenance.py $(BENCH_ARGS)
+
 .PHONY: bench-races
 bench-races: | $(VENV)/.tools ## Let 8 processes append to one table of each catalog, beside PyIceberg (BENCH_ARGS="--catalog sqlite --commits 25")
 	@$(MAKE) --no-print-directory PROFILE=release .bench/.ready

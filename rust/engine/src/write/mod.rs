@@ -2,6 +2,7 @@
 
 mod avro_file;
 mod avro_options;
+mod background;
 mod cast;
 mod closed_file;
 mod column_selection;
@@ -15,6 +16,8 @@ pub mod fit;
 mod groups;
 mod keys;
 pub mod locations;
+mod loser_tree;
+mod memory_rows;
 mod merged_runs;
 pub mod metrics;
 mod orc_encoder;

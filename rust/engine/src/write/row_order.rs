@@ -2,19 +2,16 @@
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::{ArrayRef, FixedSizeBinaryArray, RecordBatch};
 use arrow_row::{RowConverter, Rows, SortField};
 use arrow_schema::{ArrowError, DataType, SortOptions};
-use icefloe_format::curve::CurveKeys;
+use icefloe_format::curve::{CurveKeys, PREFIX_BYTES, row_prefix};
 use icefloe_format::spec::{
     NullOrder, PartitionSpec, Schema, SortDirection, SortOrder, Transform, primitive_to_arrow,
 };
 use icefloe_format::{Error, Result};
 
 use super::keys::Key;
-
-/// Bytes of a row's key that are compared as one number.
-const PREFIX_BYTES: usize = 16;
 
 /// A space-filling curve over columns of a table.
 #[derive(Debug)]
@@ -32,12 +29,16 @@ pub struct RowOrder {
     order: Vec<Key>,
     curve: Option<(Vec<Key>, CurveKeys)>,
     converter: RowConverter,
+    /// Whether the first bytes of a key are the whole key.
+    is_short: bool,
 }
 
 /// The keys of a batch's rows.
 pub(super) struct RowKeys {
-    prefixes: Vec<u128>,
-    rows: Rows,
+    /// The first bytes of each key.
+    pub(super) prefixes: Vec<u128>,
+    /// The whole keys, if they are longer.
+    pub(super) rows: Option<Rows>,
 }
 
 impl RowOrder {
@@ -52,30 +53,42 @@ impl RowOrder {
         curve: Option<TableCurve>,
     ) -> Result<Self> {
         let partition = Key::of_spec(schema, spec)?;
-        let mut fields: Vec<SortField> =
-            partition.iter().map(|key| SortField::new(primitive_to_arrow(key.result()))).collect();
+        let plain = SortOptions::default();
+        let mut types: Vec<(DataType, SortOptions)> =
+            partition.iter().map(|key| (primitive_to_arrow(key.result()), plain)).collect();
         let mut keys = vec![];
         if let Some(order) = order {
             keys = Key::of_order(schema, order)?;
-            fields.extend(keys.iter().zip(&order.fields).map(|(key, field)| {
+            types.extend(keys.iter().zip(&order.fields).map(|(key, field)| {
                 let options = SortOptions {
                     descending: field.direction == SortDirection::Descending,
                     nulls_first: field.null_order == NullOrder::First,
                 };
-                SortField::new_with_options(primitive_to_arrow(key.result()), options)
+                (primitive_to_arrow(key.result()), options)
             }));
         }
         let curve = match curve {
             None => None,
             Some(curve) => {
-                fields.push(SortField::new(DataType::FixedSizeBinary(16)));
+                let width = i32::try_from(curve.keys.key_bytes()).unwrap_or(i32::MAX);
+                types.push((DataType::FixedSizeBinary(width), plain));
                 let ids = curve.columns.iter();
                 let keys = ids.map(|id| Key::new(schema, *id, &Transform::Identity));
                 Some((keys.collect::<Result<Vec<_>>>()?, curve.keys))
             }
         };
-        let converter = RowConverter::new(fields).map_err(refused)?;
-        Ok(Self { partition, order: keys, curve, converter })
+        let is_curve_alone = curve.is_some() && types.len() == 1;
+        let bytes: usize = types.iter().map(|(data_type, _)| key_bytes(data_type)).sum();
+        let is_short = is_curve_alone || bytes <= PREFIX_BYTES;
+        let fields = types.into_iter();
+        let fields = fields.map(|(kind, options)| SortField::new_with_options(kind, options));
+        let converter = RowConverter::new(fields.collect()).map_err(refused)?;
+        Ok(Self { partition, order: keys, curve, converter, is_short })
+    }
+
+    /// Whether [`RowKeys::prefix`] is the whole key of each row.
+    pub(super) fn has_short_keys(&self) -> bool {
+        self.is_short
     }
 
     /// The keys of a batch's rows.
@@ -84,19 +97,28 @@ impl RowOrder {
         let mut columns = plain.collect::<Result<Vec<ArrayRef>>>()?;
         if let Some((keys, curve)) = &self.curve {
             let sources = keys.iter().map(|key| key.column(batch)).collect::<Result<Vec<_>>>()?;
-            columns.push(Arc::new(curve.column(&sources)?));
+            let keys = curve.keys(&sources)?;
+            if columns.is_empty() {
+                return Ok(RowKeys::of_numbers(keys));
+            }
+            columns.push(Arc::new(lowest_bytes(&keys, curve.key_bytes())?));
+        }
+        // Without columns the converter makes no rows: all rows of the batch are equal then.
+        if columns.is_empty() {
+            return Ok(RowKeys::of_numbers(vec![0; batch.num_rows()]));
         }
         let rows = self.converter.convert_columns(&columns).map_err(refused)?;
-        // Without columns the converter makes no rows: all rows of the batch are equal then.
-        let prefixes = match columns.is_empty() {
-            true => vec![0; batch.num_rows()],
-            false => rows.iter().map(|row| prefix(row.data())).collect(),
-        };
-        Ok(RowKeys { prefixes, rows })
+        let prefixes = rows.iter().map(|row| row_prefix(row.data())).collect();
+        Ok(RowKeys { prefixes, rows: (!self.is_short).then_some(rows) })
     }
 }
 
 impl RowKeys {
+    /// Keys that are numbers.
+    pub(super) fn of_numbers(prefixes: Vec<u128>) -> Self {
+        Self { prefixes, rows: None }
+    }
+
     pub(super) fn len(&self) -> usize {
         self.prefixes.len()
     }
@@ -106,23 +128,35 @@ impl RowKeys {
         self.prefixes.get(row).copied().unwrap_or(u128::MAX)
     }
 
-    /// The whole key of a row.
+    /// The whole key of a row; empty if its first bytes are the whole key.
     pub(super) fn key(&self, row: usize) -> &[u8] {
-        if row < self.rows.num_rows() { self.rows.row(row).data() } else { &[] }
-    }
-
-    /// Bytes in memory.
-    pub(super) fn memory_bytes(&self) -> usize {
-        self.prefixes.len() * PREFIX_BYTES + self.rows.size()
+        self.rows.as_ref().map_or(&[], |rows| key_of(rows, row))
     }
 }
 
-/// The first bytes as a number that orders as they do, padded with zeros.
-fn prefix(key: &[u8]) -> u128 {
-    let mut bytes = [0; PREFIX_BYTES];
-    let length = key.len().min(PREFIX_BYTES);
-    bytes[..length].copy_from_slice(&key[..length]);
-    u128::from_be_bytes(bytes)
+/// The key of a row.
+pub(super) fn key_of(rows: &Rows, row: usize) -> &[u8] {
+    if row < rows.num_rows() { rows.row(row).data() } else { &[] }
+}
+
+/// The bytes of a type's values in a key; more than a prefix holds for values of any length.
+fn key_bytes(data_type: &DataType) -> usize {
+    // A byte for null, then the value.
+    match data_type {
+        DataType::Boolean => 2,
+        DataType::FixedSizeBinary(width) => 1 + usize::try_from(*width).unwrap_or(PREFIX_BYTES),
+        other => 1 + other.primitive_width().unwrap_or(PREFIX_BYTES),
+    }
+}
+
+/// The lowest bytes of numbers, which order as the numbers do.
+fn lowest_bytes(numbers: &[u128], width: usize) -> Result<FixedSizeBinaryArray> {
+    let mut bytes = Vec::with_capacity(numbers.len() * width);
+    for number in numbers {
+        bytes.extend_from_slice(&number.to_be_bytes()[PREFIX_BYTES - width.min(PREFIX_BYTES)..]);
+    }
+    let width = i32::try_from(width).unwrap_or(i32::MAX);
+    FixedSizeBinaryArray::try_new(width, bytes.into(), None).map_err(refused)
 }
 
 fn refused(error: ArrowError) -> Error {

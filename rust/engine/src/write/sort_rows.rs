@@ -1,36 +1,58 @@
 //! Sorting a stream of any size: runs are sorted in memory, spilled over the memory limit, and merged.
+//!
+//! A run is sorted and written while the next one is read, and a batch is merged while the one before it is used.
 
 use std::sync::Arc;
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 
+use super::background::Background;
+use super::memory_rows::{MemoryRows, Waiting};
 use super::merged_runs::MergedRuns;
-use super::row_order::{RowKeys, RowOrder};
-use super::sort::gather;
+use super::row_order::RowOrder;
 use super::sorted_run::{Run, RunWriter};
 use super::task::unreadable;
 use crate::error::Result;
 
 /// The most runs that are merged at once; more runs are merged in several passes.
-const FAN_IN: usize = 32;
-/// The most rows of a batch.
-const MAX_BATCH_ROWS: usize = 8192;
-const MIN_BATCH_ROWS: usize = 64;
+const FAN_IN: usize = 64;
+const TASK: &str = "sort rows";
 
 /// A stream whose rows are sorted when the first batch is requested.
 pub struct SortedRows {
     schema: SchemaRef,
-    order: RowOrder,
+    order: Arc<RowOrder>,
     memory_bytes: usize,
     state: State,
 }
 
 enum State {
     Unsorted(Box<dyn RecordBatchReader + Send>),
-    InMemory(InMemory),
-    Merging(MergedRuns),
+    Sorted(Background<(Sorted, Option<RecordBatch>)>),
     Ended,
+}
+
+/// Sorted rows that are read batch by batch.
+enum Sorted {
+    InMemory(MemoryRows),
+    Merging(MergedRuns),
+}
+
+impl Sorted {
+    fn next_batch(&mut self, order: &RowOrder) -> Result<Option<RecordBatch>> {
+        match self {
+            Self::InMemory(rows) => Ok(rows.next_batch()?.map(|(batch, _)| batch)),
+            Self::Merging(runs) => Ok(runs.next_batch(order)?.map(|(batch, _)| batch)),
+        }
+    }
+
+    /// Begin to make the next batch.
+    fn ahead(mut self, order: &Arc<RowOrder>) -> Result<State> {
+        let order = Arc::clone(order);
+        let next = move || self.next_batch(&order).map(|batch| (self, batch));
+        Background::start(TASK, next).map(State::Sorted)
+    }
 }
 
 impl SortedRows {
@@ -41,25 +63,29 @@ impl SortedRows {
         order: RowOrder,
         memory_bytes: usize,
     ) -> Self {
-        Self { schema: data.schema(), order, memory_bytes, state: State::Unsorted(data) }
+        let (schema, order) = (data.schema(), Arc::new(order));
+        Self { schema, order, memory_bytes, state: State::Unsorted(data) }
     }
 
     fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
-        if let State::Unsorted(_) = &self.state
-            && let State::Unsorted(data) = std::mem::replace(&mut self.state, State::Ended)
-        {
-            self.state = self.sort(data)?;
+        let task = match std::mem::replace(&mut self.state, State::Ended) {
+            State::Unsorted(data) => match self.sort(data)?.ahead(&self.order)? {
+                State::Sorted(task) => task,
+                State::Unsorted(_) | State::Ended => return Ok(None),
+            },
+            State::Sorted(task) => task,
+            State::Ended => return Ok(None),
+        };
+        let (rows, batch) = task.finish()?;
+        if batch.is_some() {
+            self.state = rows.ahead(&self.order)?;
         }
-        match &mut self.state {
-            State::InMemory(rows) => rows.next_batch(),
-            State::Merging(runs) => runs.next_batch(&self.order),
-            State::Unsorted(_) | State::Ended => Ok(None),
-        }
+        Ok(batch)
     }
 
-    fn sort(&self, data: Box<dyn RecordBatchReader + Send>) -> Result<State> {
+    fn sort(&self, data: Box<dyn RecordBatchReader + Send>) -> Result<Sorted> {
         let mut waiting = Waiting::default();
-        let mut spilled = Spilled::default();
+        let mut runs = Runs::new(&self.schema, &self.order);
         for batch in data {
             let batch = batch.map_err(unreadable)?;
             if batch.num_rows() == 0 {
@@ -67,39 +93,19 @@ impl SortedRows {
             }
             let keys = self.order.keys(&batch)?;
             waiting.add(batch, keys);
-            // Gathering the sorted rows takes as much again for one batch, writing for one buffer.
-            if waiting.bytes >= self.memory_bytes / 4 * 3 {
-                let rows = waiting.batch_rows(self.memory_bytes);
-                let run = self.write_run(std::mem::take(&mut waiting).sorted(rows))?;
-                spilled.add(run, self, rows)?;
+            // One run waits while another one is sorted; gathering the sorted rows and writing take the rest.
+            if waiting.bytes() >= self.memory_bytes / 8 * 3 {
+                runs.write(std::mem::take(&mut waiting), self.memory_bytes)?;
             }
         }
-        let rows = waiting.batch_rows(self.memory_bytes);
-        let last = waiting.sorted(rows);
-        if spilled.is_empty() {
-            return Ok(State::InMemory(last));
+        if runs.are_none() {
+            let rows = waiting.batch_rows(self.memory_bytes, 16);
+            return Ok(Sorted::InMemory(waiting.sorted(rows)));
         }
-        let run = self.write_run(last)?;
-        spilled.add(run, self, rows)?;
-        let runs = spilled.into_runs(self, rows)?;
-        Ok(State::Merging(MergedRuns::new(runs, &self.order, rows)?))
-    }
-
-    fn write_run(&self, mut rows: InMemory) -> Result<Run> {
-        let mut writer = RunWriter::new(&self.schema)?;
-        while let Some(batch) = rows.next_batch()? {
-            writer.write(&batch)?;
+        if !waiting.is_empty() {
+            runs.write(waiting, self.memory_bytes)?;
         }
-        writer.finish()
-    }
-
-    fn merge(&self, runs: Vec<Run>, batch_rows: usize) -> Result<Run> {
-        let mut merged = MergedRuns::new(runs, &self.order, batch_rows)?;
-        let mut writer = RunWriter::new(&self.schema)?;
-        while let Some(batch) = merged.next_batch(&self.order)? {
-            writer.write(&batch)?;
-        }
-        writer.finish()
+        runs.merged().map(Sorted::Merging)
     }
 }
 
@@ -108,9 +114,6 @@ impl Iterator for SortedRows {
 
     fn next(&mut self) -> Option<Self::Item> {
         let next = self.next_batch();
-        if next.is_err() {
-            self.state = State::Ended;
-        }
         next.map_err(|error| ArrowError::from_external_error(Box::new(error))).transpose()
     }
 }
@@ -121,85 +124,48 @@ impl RecordBatchReader for SortedRows {
     }
 }
 
-/// Rows that wait to be sorted.
-#[derive(Default)]
-struct Waiting {
-    batches: Vec<RecordBatch>,
-    keys: Vec<RowKeys>,
-    rows: usize,
-    bytes: usize,
-}
-
-impl Waiting {
-    fn add(&mut self, batch: RecordBatch, keys: RowKeys) {
-        let positions = batch.num_rows() * size_of::<(u128, u32, u32)>();
-        self.bytes += batch.get_array_memory_size() + keys.memory_bytes() + positions;
-        self.rows += batch.num_rows();
-        self.batches.push(batch);
-        self.keys.push(keys);
-    }
-
-    /// Rows of a batch that leaves room for a batch of each run of a merge.
-    fn batch_rows(&self, memory_bytes: usize) -> usize {
-        let row_bytes = (self.bytes / self.rows.max(1)).max(1);
-        (memory_bytes / (4 * FAN_IN * row_bytes)).clamp(MIN_BATCH_ROWS, MAX_BATCH_ROWS)
-    }
-
-    fn sorted(self, batch_rows: usize) -> InMemory {
-        let mut order: Vec<(u128, u32, u32)> = Vec::with_capacity(self.rows);
-        for (batch, keys) in (0_u32..).zip(&self.keys) {
-            let rows = (0_u32..).zip(0..keys.len());
-            order.extend(rows.map(|(number, row)| (keys.prefix(row), batch, number)));
-        }
-        let key = |batch: u32, row: u32| {
-            let keys = self.keys.get(index(batch));
-            keys.map_or(&[][..], |keys| keys.key(index(row)))
-        };
-        order.sort_unstable_by(|left, right| {
-            let prefixes = left.0.cmp(&right.0);
-            prefixes
-                .then_with(|| key(left.1, left.2).cmp(key(right.1, right.2)))
-                .then_with(|| (left.1, left.2).cmp(&(right.1, right.2)))
-        });
-        let order = order.into_iter().map(|(_, batch, row)| (batch, row)).collect();
-        InMemory { batches: self.batches, order, next: 0, batch_rows }
-    }
-}
-
-/// Sorted rows in memory.
-struct InMemory {
-    batches: Vec<RecordBatch>,
-    order: Vec<(u32, u32)>,
-    next: usize,
+/// Spilled runs by level: a run of level `n` was merged from `FAN_IN` runs of level `n - 1`.
+struct Runs {
+    schema: SchemaRef,
+    order: Arc<RowOrder>,
+    levels: Vec<Vec<Run>>,
+    /// The run that is being sorted and written.
+    writing: Option<Background<Run>>,
     batch_rows: usize,
 }
 
-impl InMemory {
-    fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
-        let end = self.order.len().min(self.next + self.batch_rows);
-        let rows = self.order.get(self.next..end).unwrap_or_default();
-        if rows.is_empty() {
-            return Ok(None);
-        }
-        let rows: Vec<_> = rows.iter().map(|(batch, row)| (index(*batch), index(*row))).collect();
-        self.next = end;
-        Ok(Some(gather(&self.batches, &rows)?))
-    }
-}
-
-/// Runs by level: a run of level `n` was merged from `FAN_IN` runs of level `n - 1`.
-#[derive(Default)]
-struct Spilled {
-    levels: Vec<Vec<Run>>,
-}
-
-impl Spilled {
-    fn is_empty(&self) -> bool {
-        self.levels.is_empty()
+impl Runs {
+    fn new(schema: &SchemaRef, order: &Arc<RowOrder>) -> Self {
+        let (schema, order) = (Arc::clone(schema), Arc::clone(order));
+        Self { schema, order, levels: vec![], writing: None, batch_rows: 1 }
     }
 
-    fn add(&mut self, run: Run, rows: &SortedRows, batch_rows: usize) -> Result<()> {
-        let mut run = run;
+    fn are_none(&self) -> bool {
+        self.levels.is_empty() && self.writing.is_none()
+    }
+
+    /// Begin to sort and write a run, once the run before is written.
+    fn write(&mut self, rows: Waiting, memory_bytes: usize) -> Result<()> {
+        self.finish_writing()?;
+        // A merge holds a batch of each run, and in the worst case another one of rows that it has emitted.
+        self.batch_rows = rows.batch_rows(memory_bytes / 4, FAN_IN);
+        let batch_rows = self.batch_rows;
+        let (schema, order) = (Arc::clone(&self.schema), Arc::clone(&self.order));
+        let work = move || {
+            let mut rows = rows.sorted(batch_rows);
+            let mut writer = RunWriter::new(&schema, &order)?;
+            while let Some((batch, keys)) = rows.next_batch()? {
+                writer.write(&batch, keys)?;
+            }
+            writer.finish()
+        };
+        self.writing = Some(Background::start(TASK, work)?);
+        Ok(())
+    }
+
+    fn finish_writing(&mut self) -> Result<()> {
+        let Some(writing) = self.writing.take() else { return Ok(()) };
+        let mut run = writing.finish()?;
         for level in 0.. {
             if level == self.levels.len() {
                 self.levels.push(vec![]);
@@ -208,22 +174,31 @@ impl Spilled {
             if self.levels[level].len() < FAN_IN {
                 break;
             }
-            run = rows.merge(std::mem::take(&mut self.levels[level]), batch_rows)?;
+            let full = std::mem::take(&mut self.levels[level]);
+            run = self.merge(full)?;
         }
         Ok(())
     }
 
-    /// At most `FAN_IN` runs, those with earlier rows first.
-    fn into_runs(self, rows: &SortedRows, batch_rows: usize) -> Result<Vec<Run>> {
-        let mut runs: Vec<Run> = self.levels.into_iter().rev().flatten().collect();
+    /// Merge runs into one.
+    fn merge(&self, runs: Vec<Run>) -> Result<Run> {
+        let mut merged = MergedRuns::new(runs, &self.order, self.batch_rows)?;
+        let mut writer = RunWriter::new(&self.schema, &self.order)?;
+        while let Some((batch, keys)) = merged.next_batch(&self.order)? {
+            writer.write(&batch, keys)?;
+        }
+        writer.finish()
+    }
+
+    /// Merge all runs, those with earlier rows first.
+    fn merged(mut self) -> Result<MergedRuns> {
+        self.finish_writing()?;
+        let levels = std::mem::take(&mut self.levels);
+        let mut runs: Vec<Run> = levels.into_iter().rev().flatten().collect();
         while runs.len() > FAN_IN {
             let rest = runs.split_off(runs.len() - FAN_IN);
-            runs.push(rows.merge(rest, batch_rows)?);
+            runs.push(self.merge(rest)?);
         }
-        Ok(runs)
+        MergedRuns::new(runs, &self.order, self.batch_rows)
     }
-}
-
-fn index(number: u32) -> usize {
-    usize::try_from(number).unwrap_or(usize::MAX)
 }

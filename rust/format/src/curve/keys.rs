@@ -4,7 +4,7 @@ use arrow_array::{ArrayRef, FixedSizeBinaryArray};
 
 use super::hilbert::hilbert_axes;
 use super::ranks::Ranks;
-use super::zorder::interleave;
+use super::zorder::Interleaving;
 use crate::{Error, Result};
 
 /// The most columns of a curve.
@@ -45,6 +45,7 @@ pub struct CurveKeys {
     curve: Curve,
     columns: Vec<Ranks>,
     bits: u32,
+    interleaving: Interleaving,
 }
 
 impl CurveKeys {
@@ -62,7 +63,13 @@ impl CurveKeys {
         let columns = samples.iter().map(|sample| Ranks::new(sample, most));
         let columns = columns.collect::<Result<Vec<_>>>()?;
         let bits = columns.iter().map(Ranks::bits).max().unwrap_or(1).min(most);
-        Ok(Self { curve, columns, bits })
+        let interleaving = Interleaving::new(u32::try_from(count).unwrap_or(1));
+        Ok(Self { curve, columns, bits, interleaving })
+    }
+
+    /// The bytes that hold every key, 1 to 16: the upper bytes of all keys are zero.
+    pub fn key_bytes(&self) -> usize {
+        (self.columns.len() * self.bits as usize).div_ceil(8).clamp(1, KEY_BYTES as usize)
     }
 
     /// The key of each row.
@@ -80,17 +87,24 @@ impl CurveKeys {
         let shifts: Vec<u32> =
             self.columns.iter().map(|ranks| self.bits.saturating_sub(ranks.bits())).collect();
         let rows = ranks.first().map_or(0, Vec::len);
-        let mut axes = vec![0; ranks.len()];
-        let key = |row: usize| {
-            for ((axis, ranks), shift) in axes.iter_mut().zip(&ranks).zip(&shifts) {
-                *axis = ranks[row] << shift;
-            }
-            if self.curve == Curve::Hilbert {
+        let mut keys = vec![0; rows];
+        if self.curve == Curve::Hilbert {
+            let mut axes = vec![0; ranks.len()];
+            for (row, key) in keys.iter_mut().enumerate() {
+                for ((axis, ranks), shift) in axes.iter_mut().zip(&ranks).zip(&shifts) {
+                    *axis = ranks[row] << shift;
+                }
                 hilbert_axes(&mut axes, self.bits);
+                *key = self.interleaving.of(&axes);
             }
-            interleave(&axes, self.bits)
-        };
-        Ok((0..rows).map(key).collect())
+            return Ok(keys);
+        }
+        for ((axis, ranks), shift) in (0_u32..).zip(&ranks).zip(&shifts) {
+            for (key, rank) in keys.iter_mut().zip(ranks) {
+                *key |= self.interleaving.place(axis, rank << shift);
+            }
+        }
+        Ok(keys)
     }
 
     /// The key of each row as 16 bytes, which order as the keys do.

@@ -6,9 +6,11 @@
 mod hilbert;
 mod keys;
 mod ranks;
+mod row_prefix;
 mod zorder;
 
 pub use hilbert::hilbert_axes;
 pub use keys::{Curve, CurveKeys, MAX_COLUMNS};
 pub use ranks::Ranks;
-pub use zorder::interleave;
+pub use row_prefix::{PREFIX_BYTES, row_prefix};
+pub use zorder::{Interleaving, interleave};

@@ -1,13 +1,16 @@
 //! The rank of a value among the quantiles of a sample.
 
+use std::ops::Range;
+
 use arrow_array::{Array, ArrayRef};
 use arrow_row::{RowConverter, Rows, SortField};
 use arrow_schema::{ArrowError, DataType};
 
+use super::row_prefix::{PREFIX_BYTES, row_prefix};
 use crate::{Error, Result};
 
-/// Bytes of a row that are compared as one number.
-const PREFIX_BYTES: usize = 16;
+/// The most buckets of prefixes.
+const MOST_BUCKETS: usize = 1 << 16;
 
 /// The quantiles of one column.
 #[derive(Debug)]
@@ -15,7 +18,9 @@ pub struct Ranks {
     converter: RowConverter,
     data_type: DataType,
     /// The first bytes of each quantile, in ascending order.
-    prefixes: Vec<u128>,
+    prefixes: Prefixes,
+    /// Whether equal prefixes are equal values.
+    is_short: bool,
     /// The quantiles in Arrow's row format, distinct and in ascending order.
     quantiles: Vec<Box<[u8]>>,
 }
@@ -39,8 +44,10 @@ impl Ranks {
             (0..sample.len()).filter(is_valid).map(|row| rows.row(row).data()).collect();
         sorted.sort_unstable();
         let quantiles = quantiles(&sorted, bits);
-        let prefixes = quantiles.iter().map(|quantile| prefix(quantile)).collect();
-        Ok(Self { converter, data_type, prefixes, quantiles })
+        let prefixes = Prefixes::new(quantiles.iter().map(|row| row_prefix(row)).collect());
+        // A row is a byte for null, then the value.
+        let is_short = data_type.primitive_width().is_some_and(|width| width < PREFIX_BYTES);
+        Ok(Self { converter, data_type, prefixes, is_short, quantiles })
     }
 
     /// The number of bits that hold every rank, at least 1.
@@ -73,14 +80,65 @@ impl Ranks {
     fn quantiles_up_to(&self, rows: &Rows, row: usize) -> u32 {
         let value = rows.row(row);
         let value = value.data();
-        let wanted = prefix(value);
-        let first = self.prefixes.partition_point(|prefix| *prefix < wanted);
-        let end = self.prefixes.partition_point(|prefix| *prefix <= wanted);
-        // Longer values may share their prefix.
-        let same = self.quantiles.get(first..end).unwrap_or_default();
-        let found = first + same.partition_point(|quantile| **quantile <= *value);
+        let same = self.prefixes.equal_to(row_prefix(value));
+        let found = if self.is_short {
+            same.end
+        } else {
+            // Longer values may share their prefix.
+            let quantiles = self.quantiles.get(same.clone()).unwrap_or_default();
+            same.start + quantiles.partition_point(|quantile| **quantile <= *value)
+        };
         u32::try_from(found).unwrap_or(u32::MAX - 1)
     }
+}
+
+/// Ascending numbers, found by a table of the first number in each of many ranges of equal width: a binary search over all
+/// numbers misses the processor's cache at most of its steps.
+#[derive(Debug)]
+struct Prefixes {
+    numbers: Vec<u128>,
+    least: u128,
+    /// The width of a range is `2^shift`.
+    shift: u32,
+    /// The position of the first number of each range, and of the end.
+    starts: Vec<usize>,
+}
+
+impl Prefixes {
+    fn new(numbers: Vec<u128>) -> Self {
+        let least = numbers.first().copied().unwrap_or(0);
+        let span = numbers.last().map_or(0, |last| last - least);
+        let buckets = (2 * numbers.len()).next_power_of_two().min(MOST_BUCKETS);
+        let shift = (u128::BITS - span.leading_zeros()).saturating_sub(buckets.trailing_zeros());
+        let mut starts = vec![0; buckets + 1];
+        for number in &numbers {
+            if let Some(count) = starts.get_mut(bucket(number - least, shift, buckets) + 1) {
+                *count += 1;
+            }
+        }
+        let mut total = 0;
+        for start in &mut starts {
+            total += *start;
+            *start = total;
+        }
+        Self { numbers, least, shift, starts }
+    }
+
+    /// The positions of the numbers equal to `wanted`; an empty range is at the first greater number.
+    fn equal_to(&self, wanted: u128) -> Range<usize> {
+        let Some(offset) = wanted.checked_sub(self.least) else { return 0..0 };
+        let bucket = bucket(offset, self.shift, self.starts.len() - 1);
+        let (from, to) = (self.starts[bucket], self.starts[bucket + 1]);
+        let near = &self.numbers[from..to];
+        let below = near.partition_point(|number| *number < wanted);
+        let same = near[below..].partition_point(|number| *number == wanted);
+        from + below..from + below + same
+    }
+}
+
+/// The range of a number; the last one for numbers above all ranges.
+fn bucket(offset: u128, shift: u32, buckets: usize) -> usize {
+    usize::try_from(offset.checked_shr(shift).unwrap_or(0)).unwrap_or(usize::MAX).min(buckets - 1)
 }
 
 /// Distinct values at even distances.
@@ -95,14 +153,6 @@ fn quantiles(sorted: &[&[u8]], bits: u32) -> Vec<Box<[u8]>> {
         }
     }
     chosen
-}
-
-/// The first bytes as a number that orders as they do, padded with zeros.
-fn prefix(row: &[u8]) -> u128 {
-    let mut bytes = [0; PREFIX_BYTES];
-    let length = row.len().min(PREFIX_BYTES);
-    bytes[..length].copy_from_slice(&row[..length]);
-    u128::from_be_bytes(bytes)
 }
 
 fn refused(error: ArrowError) -> Error {

@@ -73,6 +73,11 @@ impl ThetaSketch {
         }
     }
 
+    /// Whether all hashes so far are retained, so that adding one searches for it.
+    pub(super) fn is_exact(&self) -> bool {
+        self.threshold == WHOLE
+    }
+
     /// Add the values of another sketch.
     pub fn merge(&mut self, other: &Self) {
         if other.threshold < self.threshold {

@@ -15,6 +15,11 @@ use crate::{Error, Result};
 
 /// The most bytes of a value inside its view.
 const INLINE_BYTES: u32 = 12;
+/// The values that are remembered while hashes are added.
+const SEEN: usize = 1 << (64 - SEEN_SHIFT);
+const SEEN_SHIFT: u32 = 54;
+/// An odd number whose multiples differ in their upper bits.
+const MIXER: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Add the values of a column of a primitive type. Nulls, and strings and binaries without bytes, are not counted, as in the
 /// Java reference.
@@ -24,8 +29,8 @@ const INLINE_BYTES: u32 = 12;
 pub fn add_values(sketch: &mut ThetaSketch, column: &ArrayRef) -> Result<()> {
     match column.data_type() {
         DataType::Boolean => {
-            let values = column.as_boolean().iter().flatten();
-            values.for_each(|value| sketch.add(short_hash(u64::from(value), 1)));
+            let values = column.as_boolean().iter().flatten().map(u64::from);
+            add_hashes(sketch, values, |value| value, |value| short_hash(value, 1));
         }
         DataType::Int32 => numbers::<Int32Type>(sketch, column, |value| (value as u32).into(), 4),
         DataType::Date32 => numbers::<Date32Type>(sketch, column, |value| (value as u32).into(), 4),
@@ -72,11 +77,37 @@ fn numbers<T: ArrowPrimitiveType>(
     length: u64,
 ) {
     let array = column.as_primitive::<T>();
+    let hash = |value| short_hash(value, length);
     if array.null_count() == 0 {
-        array.values().iter().for_each(|value| sketch.add(short_hash(bits(*value), length)));
+        let values = array.values().iter().map(|value| bits(*value));
+        add_hashes(sketch, values, |value| value, hash);
     } else {
-        let values = array.iter().flatten();
-        values.for_each(|value| sketch.add(short_hash(bits(value), length)));
+        let values = array.iter().flatten().map(bits);
+        add_hashes(sketch, values, |value| value, hash);
+    }
+}
+
+/// Add the hashes of values. While a sketch is exact, the values seen last are remembered by some of their bits, which are
+/// fewer to compute than the hash of a value that repeats.
+fn add_hashes<V: Copy + PartialEq>(
+    sketch: &mut ThetaSketch,
+    mut values: impl Iterator<Item = V>,
+    bits: impl Fn(V) -> u64,
+    hash: impl Fn(V) -> u64,
+) {
+    if !sketch.is_exact() {
+        values.for_each(|value| sketch.add(hash(value)));
+        return;
+    }
+    let Some(first) = values.next() else { return };
+    sketch.add(hash(first));
+    let mut seen = [first; SEEN];
+    for value in values {
+        let place = (bits(value).wrapping_mul(MIXER) >> SEEN_SHIFT) as usize % SEEN;
+        if seen[place] != value {
+            seen[place] = value;
+            sketch.add(hash(value));
+        }
     }
 }
 
@@ -90,38 +121,46 @@ fn texts<'a, T: AsRef<[u8]> + 'a + ?Sized>(
 
 /// Strings or binaries as views: one of at most 12 bytes is inside its view, after its length.
 fn views<T: ByteViewType>(sketch: &mut ThetaSketch, array: &GenericByteViewArray<T>) {
-    for (row, view) in array.views().iter().enumerate() {
-        let length = *view as u32;
-        if length == 0 || array.is_null(row) {
-            continue;
+    let nulls = array.nulls().filter(|nulls| nulls.null_count() > 0);
+    let mut long = vec![];
+    let short = array.views().iter().enumerate().filter(|(row, view)| {
+        let length = **view as u32;
+        let is_counted = length > 0 && nulls.is_none_or(|nulls| nulls.is_valid(*row));
+        if is_counted && length > INLINE_BYTES {
+            long.push(*row);
         }
-        sketch.add(if length <= INLINE_BYTES {
-            halves_hash((*view >> 32) as u64, (*view >> 96) as u64, length.into())
-        } else {
-            let value: &[u8] = array.value(row).as_ref();
-            value_hash(value)
-        });
+        is_counted && length <= INLINE_BYTES
+    });
+    let hash =
+        |view: u128| halves_hash((view >> 32) as u64, (view >> 96) as u64, (view as u32).into());
+    add_hashes(sketch, short.map(|(_, view)| *view), folded, hash);
+    for row in long {
+        let value: &[u8] = array.value(row).as_ref();
+        sketch.add(value_hash(value));
     }
 }
 
-/// Decimals in the fewest bytes, big-endian; the loop avoids an allocation for each value.
+/// Decimals in the fewest bytes, big-endian.
 fn decimals(sketch: &mut ThetaSketch, column: &ArrayRef) {
     let array = column.as_primitive::<Decimal128Type>();
-    let mut last: Option<i128> = None;
-    for value in array.iter().flatten() {
-        if last == Some(value) {
-            continue;
+    let hash = |value: i128| match i64::try_from(value) {
+        Ok(value) => {
+            let length = fewest_length(value.into());
+            let reversed = (value as u64).swap_bytes() >> (64 - 8 * length);
+            short_hash(reversed, u64::from(length))
         }
-        last = Some(value);
-        sketch.add(match i64::try_from(value) {
-            Ok(value) => {
-                let length = fewest_length(value.into());
-                let reversed = (value as u64).swap_bytes() >> (64 - 8 * length);
-                short_hash(reversed, u64::from(length))
-            }
-            Err(_) => value_hash(fewest(&value.to_be_bytes())),
-        });
+        Err(_) => value_hash(fewest(&value.to_be_bytes())),
+    };
+    let bits = |value: i128| folded(value.cast_unsigned());
+    if array.null_count() == 0 {
+        add_hashes(sketch, array.values().iter().copied(), bits, hash);
+    } else {
+        add_hashes(sketch, array.iter().flatten(), bits, hash);
     }
+}
+
+fn folded(value: u128) -> u64 {
+    value as u64 ^ (value >> 64) as u64
 }
 
 /// The shortest two's complement form of a number.

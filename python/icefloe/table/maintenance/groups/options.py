@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 JOB_ORDERS = ("none", "bytes-asc", "bytes-desc", "files-asc", "files-desc")
 UNBOUNDED = 2**31 - 1
-DEFAULT_MEMORY_BYTES = 96 * 1024 * 1024
+DEFAULT_MEMORY_BYTES = 64 * 1024 * 1024
 PARTIAL_PROGRESS_GROUPS = 10
 """With more groups than this, partial progress is on unless it is switched off."""
 

@@ -74,13 +74,26 @@ def parts_of(files: pa.Table) -> Iterator[pa.RecordBatch]:
     yield from files.to_batches(max_chunksize=_ROWS)
 
 
-def is_hidden(locations: pa.Array, roots: Iterable[str], metadata: TableMetadata) -> pa.BooleanArray:
+def is_hidden(locations: pa.Array, roots: tuple[str, ...], metadata: TableMetadata) -> pa.BooleanArray:
     """Return whether a directory or file name below a root begins with `_` or `.`, and is not the value of a partition field."""
+    names = {field.name for spec in metadata.partition_specs for field in spec.fields if field.name[:1] in ("_", ".")}
+    if not names and _are_plainly_below(locations, roots):
+        # Two searches for fixed text take a third of the time of regular expressions.
+        return pc.or_(pc.match_substring(locations, "/_"), pc.match_substring(locations, "/."))
     relative = locations
     for root in roots:
         relative = pc.replace_substring_regex(relative, f"^{re.escape(root)}/", "")
-    names = {field.name for spec in metadata.partition_specs for field in spec.fields if field.name[:1] in ("_", ".")}
     if names:
         alternatives = "|".join(re.escape(name) for name in sorted(names))
         relative = pc.replace_substring_regex(relative, f"(^|/)(?:{alternatives})=", r"\1=")
     return pc.match_substring_regex(relative, r"(?:^|/)[_.]")
+
+
+def _are_plainly_below(locations: pa.Array, roots: tuple[str, ...]) -> bool:
+    """Return whether all locations begin with one of the roots, and no name in these begins with `_` or `.`."""
+    if any("/_" in root or "/." in root for root in roots):
+        return False
+    found = pa.array([False] * len(locations), pa.bool_())
+    for root in roots:
+        found = pc.or_(found, pc.starts_with(locations, f"{root}/"))
+    return bool(pc.all(found).as_py())

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from icefloe.table.commit.committing_table import CommittingTable
     from icefloe.table.metadata import TableMetadata
 
-_METADATA_FILE = r"\.metadata\.json(?:\.gz)?$"
+_METADATA_FILES = (".metadata.json", ".metadata.json.gz")
 _READ_FILES = 20
 
 
@@ -74,7 +74,8 @@ def check_listing(table: CommittingTable, metadata: TableMetadata, files: pa.Tab
     own = normalized([metadata_directory(metadata)])[0]
     same_directory: list[tuple[int, str]] = []
     for part in parts_of(files):
-        found = part.filter(pc.match_substring_regex(part.column("location"), _METADATA_FILE))
+        plain, compressed = (pc.ends_with(part.column("location"), ending) for ending in _METADATA_FILES)
+        found = part.filter(pc.or_(plain, compressed))
         for location, modified in zip(
             found.column("location").to_pylist(), found.column("last_modified_ms").to_pylist(), strict=True
         ):

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.scan.plan import ScanPlan
 
+_PAGE_ROWS = "write.parquet.page-row-limit"
+_CURVE_PAGE_ROWS = 5_000
+"""Rows of a page along a curve. A filter on one of two columns selects one page of every `sqrt(pages)`, so small pages skip more."""
 _SAMPLE_ROWS = 32_768
 _SAMPLE_FILES = 64
 
@@ -50,6 +53,11 @@ class GroupLayout:
     def is_sorted(self) -> bool:
         """Whether rows are rearranged: by partition at least."""
         return not self.one_partition or self.clustering.order is not None or self.clustering.is_curve
+
+    @property
+    def writer_bytes(self) -> int:
+        """Bytes of the open row group: sorted rows are merged in the rest of the memory."""
+        return max(1, self.memory_bytes // 2) if self.is_sorted else self.memory_bytes
 
 
 class GroupWriter(FileWriter):
@@ -105,7 +113,9 @@ class GroupWriter(FileWriter):
         recorded = order is not None and order.order_id > 0
         properties = data_file_properties(self._metadata.properties)
         properties[TARGET_FILE_SIZE.name] = str(layout.file_bytes)
-        properties[WRITE_MEMORY.name] = str(layout.memory_bytes)
+        properties[WRITE_MEMORY.name] = str(layout.writer_bytes)
+        if layout.clustering.is_curve:
+            properties.setdefault(_PAGE_ROWS, str(_CURVE_PAGE_ROWS))
         return _core.write_data_files(
             self._io.core,
             rows,

@@ -1,0 +1,117 @@
+//! Rows in memory: collected, then sorted.
+
+use arrow_array::RecordBatch;
+use arrow_row::Rows;
+
+use super::row_order::{RowKeys, key_of};
+use super::sort::gather;
+use crate::error::Result;
+
+const MIN_BATCH_ROWS: usize = 64;
+const MAX_BATCH_ROWS: usize = 8192;
+
+/// The first bytes of a row's key, and the row. Places order by key, then as the rows came.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    // Two numbers of 64 bits take a quarter less memory here than one of 128, which is aligned.
+    high: u64,
+    low: u64,
+    batch: u32,
+    row: u32,
+}
+
+impl Place {
+    fn new(key: u128, batch: u32, row: u32) -> Self {
+        Self { high: (key >> 64) as u64, low: key as u64, batch, row }
+    }
+
+    fn key(&self) -> u128 {
+        (u128::from(self.high) << 64) | u128::from(self.low)
+    }
+}
+
+/// Rows that wait to be sorted.
+#[derive(Default)]
+pub(super) struct Waiting {
+    batches: Vec<RecordBatch>,
+    /// The keys of each batch that are longer than the number in a place.
+    keys: Vec<Option<Rows>>,
+    places: Vec<Place>,
+    bytes: usize,
+}
+
+impl Waiting {
+    /// Add a batch and the keys of its rows.
+    pub(super) fn add(&mut self, batch: RecordBatch, keys: RowKeys) {
+        let RowKeys { prefixes, rows } = keys;
+        let number = u32::try_from(self.batches.len()).unwrap_or(u32::MAX);
+        let places = (0_u32..).zip(prefixes);
+        self.places.extend(places.map(|(row, key)| Place::new(key, number, row)));
+        let places = batch.num_rows() * size_of::<Place>();
+        self.bytes += batch.get_array_memory_size() + rows.as_ref().map_or(0, Rows::size) + places;
+        self.batches.push(batch);
+        self.keys.push(rows);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.batches.is_empty()
+    }
+
+    /// Bytes in memory.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Rows of a batch, so that `batches` of them take at most `bytes`.
+    pub(super) fn batch_rows(&self, bytes: usize, batches: usize) -> usize {
+        let row_bytes = (self.bytes / self.places.len().max(1)).max(1);
+        (bytes / (batches * row_bytes)).clamp(MIN_BATCH_ROWS, MAX_BATCH_ROWS)
+    }
+
+    /// The rows in order, in batches of `batch_rows`.
+    pub(super) fn sorted(self, batch_rows: usize) -> MemoryRows {
+        let Self { batches, keys, mut places, .. } = self;
+        if keys.iter().all(Option::is_none) {
+            places.sort_unstable();
+        } else {
+            let key = |place: &Place| {
+                let rows = keys.get(index(place.batch)).and_then(Option::as_ref);
+                rows.map_or(&[][..], |rows| key_of(rows, index(place.row)))
+            };
+            places.sort_unstable_by(|left, right| {
+                let prefixes = (left.high, left.low).cmp(&(right.high, right.low));
+                prefixes.then_with(|| key(left).cmp(key(right))).then_with(|| left.cmp(right))
+            });
+        }
+        MemoryRows { batches, places, next: 0, batch_rows }
+    }
+}
+
+/// Sorted rows in memory.
+pub(super) struct MemoryRows {
+    batches: Vec<RecordBatch>,
+    places: Vec<Place>,
+    next: usize,
+    batch_rows: usize,
+}
+
+impl MemoryRows {
+    /// The next rows and the first bytes of their keys, `None` after the last.
+    pub(super) fn next_batch(&mut self) -> Result<Option<(RecordBatch, Vec<u128>)>> {
+        let end = self.places.len().min(self.next + self.batch_rows);
+        let places = self.places.get(self.next..end).unwrap_or_default();
+        if places.is_empty() {
+            return Ok(None);
+        }
+        let rows: Vec<_> =
+            places.iter().map(|place| (index(place.batch), index(place.row))).collect();
+        let keys = places.iter().map(Place::key).collect();
+        let batch = gather(&self.batches, &rows)?;
+        self.next = end;
+        Ok(Some((batch, keys)))
+    }
+}
+
+fn index(number: u32) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
