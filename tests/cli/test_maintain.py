@@ -111,15 +111,23 @@ def test_maintain_plans_runs_and_finds_nothing_again(icefloe, small):
     with small.update_properties() as update:
         update.set_properties({"history.expire.max-snapshot-age-ms": "1"})
     plan = icefloe("maintain", "db.t", "--plan", "-o", "json").json("change")
-    assert [one["step"] for one in plan["plan"]["steps"]] == ["compact", "expire"]
+    assert [one["step"] for one in plan["plan"]["steps"] if one["plan"] is not None] == ["compact", "expire"]
+    assert plan["plan"]["steps"][-1]["planned_again_after"] == ["compact", "expire"]
     assert icefloe("maintain", "db.t").code == 2
     done = icefloe("maintain", "db.t", "--run", "-o", "json").json("change")
-    assert [one["failure"] for one in done["result"]["steps"]] == [None, None]
+    assert [(one["step"], one["failure"]) for one in done["result"]["steps"]] == [("compact", None), ("expire", None)]
     assert len(list(small.refresh().scan().plan_files())) == 1
     assert small.scan().count() == 12
     assert len(small.snapshots()) == 1
     again = icefloe("maintain", "db.t", "--run", "-o", "json").json("change")
     assert (again["nothing_to_do"], again["result"]) == (True, None)
+
+
+def test_young_cutoffs_are_warned_of(icefloe, small):
+    assert (
+        "warning: db.t: snapshots younger than 6 hours expire"
+        in icefloe("expire", "db.t", "--older-than", "0s", "-y").err
+    )
 
 
 def test_maintain_leaves_a_table_alone_that_says_so(icefloe, small):

@@ -9,6 +9,7 @@ import click
 
 from icefloe.cli.failure import ExitCode
 from icefloe.table.maintenance.display import rows_as_text
+from icefloe.table.scan.progress import DRAWS_BARS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,6 +77,7 @@ def carry_out(session: Session, change: Change, make: Callable[[], Outcome], *, 
         if not click.confirm("Go ahead?", err=True):
             session.note("Nothing was changed.")
             return ExitCode.FAILED
+    DRAWS_BARS.set(not session.quiet)
     outcome = make()
     _write(session, change, outcome, dry_run=False)
     return ExitCode.PARTLY if outcome.is_partial else ExitCode.DONE

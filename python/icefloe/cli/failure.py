@@ -78,7 +78,8 @@ def message(error: BaseException) -> str:
     if isinstance(error, click.ClickException):
         return error.format_message()
     if isinstance(error, (KeyboardInterrupt, click.Abort)):
-        return "interrupted"
+        # click raises Abort from the interrupt, whose text says how far the work came.
+        return str(error) or str(error.__cause__ or "") or "interrupted"
     return str(error) or type(error).__name__
 
 

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import time
-
-import pyarrow as pa
 import pytest
 from icefloe.catalog.rest import RestCatalog, TableCommit
 from icefloe.exceptions import (
@@ -23,55 +19,14 @@ from icefloe.exceptions import (
     TooManyRequestsError,
     UnauthorizedError,
 )
-from icefloe.partitioning import UNPARTITIONED_PARTITION_SPEC
 from icefloe.schema import Schema
-from icefloe.table.metadata import new_table_metadata
-from icefloe.table.sorting import UNSORTED_SORT_ORDER
-from icefloe.table.update import SetPropertiesUpdate, update_from_json, update_table_metadata
+from icefloe.table.update import SetPropertiesUpdate
 from icefloe.types import LongType, NestedField
 
 from tests.catalogs.rest.protocol_server import Answer, error
-from tests.storage.conftest import bucket, s3  # noqa: F401 - fixtures
+from tests.catalogs.rest.served_table import TABLE, table_json
 
-TABLE = "/v1/namespaces/db/tables/t"
 NAMESPACES = "/v1/namespaces"
-REPORTS = f"{TABLE}/metrics"
-ENDPOINT = "/v1/{prefix}/namespaces/{namespace}/tables/{table}"
-
-
-def table_json(location, **parts):
-    metadata = new_table_metadata(
-        Schema(NestedField(1, "id", LongType())), UNPARTITIONED_PARTITION_SPEC, UNSORTED_SORT_ORDER, location
-    )
-    return {
-        "metadata-location": f"{location}/metadata/00000-a.metadata.json",
-        "metadata": json.loads(metadata.model_dump_json()),
-        **parts,
-    }
-
-
-class ServedTable:
-    """A table on the prepared server, which applies commits."""
-
-    def __init__(self, server, location, **parts) -> None:
-        self.body = table_json(location, **parts)
-        self.version = 0
-        server.on("GET", TABLE, lambda request: Answer(self.body))
-        server.on("POST", TABLE, self.commit)
-
-    def commit(self, request):
-        from icefloe.table.metadata import TableMetadataUtil
-
-        updates = tuple(update_from_json(update) for update in request.json()["updates"])
-        metadata = update_table_metadata(TableMetadataUtil.parse_obj(self.body["metadata"]), updates)
-        self.version += 1
-        location = f"{metadata.location}/metadata/{self.version:05d}-a.metadata.json"
-        self.body = {
-            **self.body,
-            "metadata": json.loads(metadata.model_dump_json()),
-            "metadata-location": location,
-        }
-        return Answer(self.body)
 
 
 def test_configuration_overrides_what_the_user_gave_and_fills_what_is_missing(server, connect):
@@ -265,136 +220,6 @@ def test_endpoint_that_is_not_offered_is_refused_before_a_request(server, connec
         catalog.drop_table("db.t")
     assert catalog.list_views("db") == []
     assert len(server.requests) == before
-
-
-def test_commit_is_reported_to_a_server_that_wants_reports(server, connect, tmp_path):
-    ServedTable(server, str(tmp_path))
-    server.on("POST", REPORTS, Answer(None, 204))
-    table = connect().load_table("db.t")
-    table.append(pa.table({"id": [1, 2]}))
-    (report,) = (request.json() for request in server.received("POST", REPORTS))
-    assert report["report-type"] == "commit-report"
-    assert report["snapshot-id"] == table.current_snapshot().snapshot_id
-    assert report["metrics"]["added-records"] == {"unit": "count", "value": 2}
-    assert report["metrics"]["added-data-files"] == {"unit": "count", "value": 1}
-
-
-@pytest.mark.parametrize("answer", [error(500, "X"), error(400, "X"), Answer(b"<html>")])
-def test_commit_succeeds_where_its_report_fails(server, connect, tmp_path, answer):
-    ServedTable(server, str(tmp_path))
-    server.on("POST", REPORTS, answer)
-    table = connect().load_table("db.t")
-    table.append(pa.table({"id": [1]}))
-    assert table.scan().count() == 1
-
-
-def test_reports_can_be_disabled(server, connect, tmp_path):
-    ServedTable(server, str(tmp_path))
-    connect(**{"rest-metrics-reporting-enabled": "false"}).load_table("db.t").append(pa.table({"id": [1]}))
-    assert server.received("POST", REPORTS) == []
-
-
-def reports_of_scans(server):
-    reports = [request.json() for request in server.received("POST", REPORTS)]
-    return [report for report in reports if report["report-type"] == "scan-report"]
-
-
-def test_planned_scan_is_reported_without_the_values_of_its_filter(server, connect, tmp_path):
-    ServedTable(server, str(tmp_path))
-    server.on("POST", REPORTS, Answer(None, 204))
-    table = connect().load_table("db.t")
-    table.append(pa.table({"id": [1, 2, 4711]}))
-    assert table.scan("id = 4711").to_arrow().num_rows == 1
-    (report,) = reports_of_scans(server)
-    size = next(iter(table.scan().plan_files())).file_size_in_bytes
-    metrics = report.pop("metrics")
-    assert report == {
-        "report-type": "scan-report",
-        "table-name": "db.t",
-        "snapshot-id": table.current_snapshot().snapshot_id,
-        "filter": {"type": "eq", "term": "id", "value": "(4-digit-int)"},
-        "schema-id": 0,
-        "projected-field-ids": [1],
-        "projected-field-names": ["id"],
-        "metadata": {"engine-name": "icefloe"},
-    }
-    assert metrics["total-planning-duration"]["total-duration"] > 0
-    assert metrics["result-data-files"] == {"unit": "count", "value": 1}
-    assert metrics["scanned-data-manifests"] == {"unit": "count", "value": 1}
-    assert metrics["total-file-size-in-bytes"] == {"unit": "bytes", "value": size}
-    assert metrics["positional-delete-files"] == {"unit": "count", "value": 0}
-
-
-def test_explanation_of_a_scan_is_not_reported(server, connect, tmp_path):
-    ServedTable(server, str(tmp_path))
-    server.on("POST", REPORTS, Answer(None, 204))
-    table = connect().load_table("db.t")
-    table.append(pa.table({"id": [1]}))
-    assert table.scan().explain().counters["files_planned"] == 1
-    assert reports_of_scans(server) == []
-
-
-@pytest.mark.parametrize("answer", [error(503, "X"), error(404, "X"), Answer(b"<html>"), Answer(None, 302)])
-def test_scan_succeeds_where_its_report_fails_and_the_report_is_sent_once(server, connect, tmp_path, waits, answer):
-    ServedTable(server, str(tmp_path))
-    server.on("POST", REPORTS, answer)
-    table = connect().load_table("db.t")
-    table.append(pa.table({"id": [1]}))
-    assert table.scan().to_arrow().num_rows == 1
-    assert len(server.received("POST", REPORTS)) == 2
-    assert waits == []
-
-
-def test_lent_credentials_of_the_longest_prefix_read_and_write(server, connect, s3, bucket):  # noqa: F811
-    location = f"s3://{bucket}/warehouse/t"
-
-    def lent(prefix, secret):
-        keys = {"s3.access-key-id": s3.access_key, "s3.secret-access-key": secret, "s3.session-token": ""}
-        return {"prefix": prefix, "config": {name: value for name, value in keys.items() if value}}
-
-    ServedTable(
-        server,
-        location,
-        config={"s3.endpoint": s3.endpoint, "s3.region": "us-east-1", "client.region": "us-east-1"},
-        **{"storage-credentials": [lent("s3", "wrong"), lent(location, s3.secret_key), lent("s3://other", "wrong")]},
-    )
-    catalog = connect()
-    table = catalog.load_table("db.t")
-    table.append(pa.table({"id": [1, 2, 3]}))
-    assert catalog.load_table("db.t").scan().count() == 3
-    assert server.received("GET", TABLE)[0].headers["x-iceberg-access-delegation"] == "vended-credentials"
-    assert s3.secret_key not in repr(table.io) + repr(catalog) + repr(table)
-
-
-def test_lent_credentials_are_renewed_at_the_servers_endpoint(server, connect, s3, bucket):  # noqa: F811
-    location = f"s3://{bucket}/warehouse/t"
-    now_ms = time.time_ns() // 1_000_000
-    expired = {
-        "s3.access-key-id": "expired",
-        "s3.secret-access-key": "expired",
-        "s3.session-token-expires-at-ms": str(now_ms - 1),
-    }
-    fresh = {
-        "s3.access-key-id": s3.access_key,
-        "s3.secret-access-key": s3.secret_key,
-        "s3.session-token-expires-at-ms": str(now_ms + 3_600_000),
-    }
-    server.configure(endpoints=[f"GET {ENDPOINT}", f"POST {ENDPOINT}", f"GET {ENDPOINT}/credentials"])
-    ServedTable(
-        server,
-        location,
-        config={"s3.endpoint": s3.endpoint, "s3.region": "us-east-1"},
-        **{"storage-credentials": [{"prefix": location, "config": expired}]},
-    )
-    server.on("GET", f"{TABLE}/credentials", Answer({"storage-credentials": [{"prefix": location, "config": fresh}]}))
-    catalog = connect(token="of-the-user", **{"header.x-tenant": "blue"})
-    table = catalog.load_table("db.t")
-    table.append(pa.table({"id": [1]}))
-    assert table.scan().count() == 1
-    renewals = server.received("GET", f"{TABLE}/credentials")
-    assert renewals
-    assert {request.headers["authorization"] for request in renewals} == {"Bearer of-the-user"}
-    assert {request.headers["x-tenant"] for request in renewals} == {"blue"}
 
 
 def test_reads_are_repeated_after_a_failed_gateway(server, connect, waits):

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.table.metadata.wrong_metadata import READ, REFUSED, WARNED
+from tests.unit.table.metadata.refused_metadata import REFUSED
+from tests.unit.table.metadata.repaired_metadata import READ, WARNED
 
 ROOT = Path(__file__).parents[3]
 JARS = Path(sys.prefix) / "jars"

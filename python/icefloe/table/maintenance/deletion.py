@@ -6,17 +6,17 @@ that name the others, and never content that nothing names.
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe.table.maintenance.locations import is_below
+from icefloe.table.maintenance.progress import MaintenanceProgress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from icefloe.io import FileIO
 
@@ -63,6 +63,15 @@ class Deletion:
         """The number of deleted files."""
         return sum(self.counts.values())
 
+    def with_group(self, files: pa.Table, failed: list[tuple[str, str]]) -> Deletion:
+        """Return the outcome with files of one kind added, of which some could not be deleted."""
+        count, counts = files.num_rows - len(failed), dict(self.counts)
+        if count > 0:
+            kind = files.column("kind")[0].as_py()
+            counts[kind] = counts.get(kind, 0) + count
+        size = self.deleted_bytes + _bytes_without(files, [location for location, _ in failed])
+        return replace(self, counts=counts, deleted_bytes=size, failures=(*self.failures, *failed))
+
     def as_dict(self) -> dict[str, Any]:
         """Return the outcome as JSON values."""
         return {
@@ -94,6 +103,9 @@ def delete_files(
         roots: The table's locations.
         allow_outside: Whether files that are not below one of the roots are deleted too.
         progress: Called after each group with the number of files so far and of all files.
+
+    Raises:
+        KeyboardInterrupt: An interrupt (Ctrl-C), with the number of files that were deleted before.
     """
     files = files.combine_chunks()
     outside: tuple[str, ...] = ()
@@ -101,23 +113,28 @@ def delete_files(
         inside = is_below(_texts(files.column("location")), roots)
         outside = tuple(files.filter(pc.invert(inside)).column("location").to_pylist())
         files = files.filter(inside)
-    failures: list[tuple[str, str]] = []
-    counts: Counter[str] = Counter()
-    done = deleted_bytes = 0
+    done = Deletion(outside=outside)
+    try:
+        with MaintenanceProgress(files.num_rows, "deleting", "files") as bar:
+            for group in _groups(files):
+                done = done.with_group(group, io.core.delete_many(group.column("location").to_pylist()))
+                bar.advance(group.num_rows)
+                if progress is not None:
+                    progress(done.deleted_files + len(done.failures), files.num_rows)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(
+            f"interrupted; at least {done.deleted_files:,} of {files.num_rows:,} files were deleted, the others are left to "
+            "remove_orphan_files"
+        ) from None
+    return done
+
+
+def _groups(files: pa.Table) -> Iterator[pa.Table]:
+    """Yield the files kind by kind, at most 10,000 at a time."""
     for kind in KINDS:
         of_kind = files.filter(pc.equal(files.column("kind"), kind))
         for start in range(0, of_kind.num_rows, _GROUP):
-            group = of_kind.slice(start, _GROUP)
-            failed = io.core.delete_many(group.column("location").to_pylist())
-            failures += failed
-            done += group.num_rows
-            counts[kind] += group.num_rows - len(failed)
-            deleted_bytes += _bytes_without(group, [location for location, _ in failed])
-            if progress is not None:
-                progress(done, files.num_rows)
-    return Deletion(
-        {kind: count for kind, count in counts.items() if count > 0}, deleted_bytes, tuple(failures), outside
-    )
+            yield of_kind.slice(start, _GROUP)
 
 
 def total_bytes(files: pa.Table) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from icefloe.table.environment import SYSTEM
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 QUIET_SECONDS = 1.0
 """Seconds without a progress bar at the start of a read."""
+DRAWS_BARS: ContextVar[bool] = ContextVar("DRAWS_BARS", default=False)
+"""Whether bars are drawn on a terminal although the session is not interactive, as the command does."""
 
 
 def with_progress_bar(
@@ -40,8 +43,8 @@ def with_progress_bar(
 
 
 def is_interactive() -> bool:
-    """Return whether this process is an interactive interpreter or IPython."""
-    return hasattr(sys, "ps1") or bool(sys.flags.interactive)
+    """Return whether this process is an interactive interpreter, IPython or the command."""
+    return DRAWS_BARS.get() or hasattr(sys, "ps1") or bool(sys.flags.interactive)
 
 
 def _draw(batches: Iterator[pa.RecordBatch], rows: int, total: int | None) -> Iterator[pa.RecordBatch]:
@@ -53,8 +56,8 @@ def _draw(batches: Iterator[pa.RecordBatch], rows: int, total: int | None) -> It
         bar.update(task, total=bar.tasks[task].completed)
 
 
-def progress_bar() -> Any:
-    """Return a bar that counts rows; the caller starts it."""
+def progress_bar(unit: str = "rows") -> Any:
+    """Return a bar that counts rows or another unit; the caller starts it."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -62,7 +65,7 @@ def progress_bar() -> Any:
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("rows"),
+        TextColumn(unit),
         TimeRemainingColumn(),
     )
     return Progress(*columns, console=Console(stderr=True), transient=True)

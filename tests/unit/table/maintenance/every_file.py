@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from datetime import datetime, timedelta, timezone
 
 import pyarrow as pa
 from icefloe.partitioning import PartitionField, PartitionSpec
@@ -23,6 +24,14 @@ def rows(*ids):
 
 def ids_of(scan):
     return sorted(scan.to_arrow().column("id").to_pylist())
+
+
+def future():
+    return datetime.now(timezone.utc) + timedelta(hours=1)
+
+
+def snapshot_ids(table):
+    return [snapshot.snapshot_id for snapshot in table.snapshots()]
 
 
 def files_of(table):

@@ -13,7 +13,9 @@ from icefloe.io import load_file_io
 from icefloe.table.metadata import TableMetadata, TableMetadataUtil
 from icefloe.table.metadata.files import read_metadata
 
-from tests.unit.table.metadata.wrong_metadata import BASE, READ, REFUSED, WARNED, Case, schema
+from tests.unit.table.metadata.refused_metadata import REFUSED
+from tests.unit.table.metadata.repaired_metadata import READ, WARNED
+from tests.unit.table.metadata.wrong_metadata import BASE, Case, schema
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -22,10 +22,10 @@ from icefloe.exceptions import (
 from icefloe.table.environment import SYSTEM
 from icefloe.table.maintenance.deletes.dangling_deletes import RemoveDanglingDeletes
 from icefloe.table.maintenance.groups.options import PARTIAL_PROGRESS_GROUPS
+from icefloe.table.maintenance.progress import MaintenanceProgress
 from icefloe.table.maintenance.rewrite.commit import commit_groups, committed_groups, lost_groups
 from icefloe.table.maintenance.rewrite.group import FileGroup, groups_of
 from icefloe.table.maintenance.rewrite.group_writer import GroupLayout, GroupWriter
-from icefloe.table.maintenance.rewrite.progress import RewriteProgress
 from icefloe.table.maintenance.rewrite.rewrite_plan import RewriteDataFilesResult
 
 if TYPE_CHECKING:
@@ -103,7 +103,8 @@ class RewriteRun:
         done = committed_groups(self._table.metadata, plan)
         groups = [group for group in groups_of(plan) if group.number not in done]
         try:
-            with RewriteProgress(sum(group.record_count for group in groups)) as self._bar:
+            rows = sum(group.record_count for group in groups)
+            with MaintenanceProgress(rows, "rewriting", "rows") as self._bar:
                 for attempt in range(1, ROUNDS + 1 if groups else 1):
                     lost = self._round(groups)
                     groups = [again for group in lost if (again := group.on_head(self._table)) is not None]

@@ -1,51 +1,24 @@
 """Snapshot expiry: the snapshots that go, the files that are deleted, and what must never be deleted."""
 
-import dataclasses
 import json
 import pickle
-from datetime import datetime, timedelta, timezone
 
 import pyarrow as pa
 import pytest
-from icefloe.exceptions import CommitFailedException, CommitStateUnknownException, ValidationError
-from icefloe.table.maintenance.deletion import delete_files
+from icefloe.exceptions import ValidationError
 from icefloe.types import StringType
 
 from tests.unit.table.maintenance.every_file import (
     BY_KIND,
     SCHEMA,
-    add_statistics,
     files_of,
+    future,
     ids_of,
-    put,
     rows,
-    table_of_every_kind,
+    snapshot_ids,
 )
 
 NOW = "0s"
-
-
-@pytest.fixture
-def table(catalog):
-    """Three snapshots of one file each: rows 1, 2 and 3."""
-    made = catalog.create_table("db.t", pa.schema([("id", pa.int64()), ("kind", pa.string())]))
-    for number in (1, 2, 3):
-        made.append(rows(number))
-    return made
-
-
-def append(table, file):
-    """Append a data file that exists already."""
-    with table.transaction() as transaction, transaction.update_snapshot().fast_append() as change:
-        change.append_data_file(file)
-
-
-def future():
-    return datetime.now(timezone.utc) + timedelta(hours=1)
-
-
-def snapshot_ids(table):
-    return [snapshot.snapshot_id for snapshot in table.snapshots()]
 
 
 def test_older_than_removes_snapshots_with_their_lists_and_no_live_file(table):
@@ -168,101 +141,6 @@ def test_table_without_snapshots_expires_nothing(catalog):
     assert empty.maintenance.execute(plan).snapshot_ids == ()
 
 
-def test_file_deleted_and_added_again_stays(table):
-    """A file that one commit deletes and a later commit adds again."""
-    (file,) = {task.file.file_path: task.file for task in table.scan("id = 3").plan_files()}.values()
-    table.new_delete().delete([file.file_path]).commit()
-    append(table, file)
-    result = table.maintenance.expire_snapshots().older_than(future()).commit()
-    assert result.deleted_data_files_count == 0
-    assert ids_of(table.scan()) == [1, 2, 3]
-
-
-def test_rollback_then_expiry_keeps_the_current_rows(table):
-    first = snapshot_ids(table)[0]
-    table.manage_snapshots().rollback_to_snapshot(first).commit()
-    result = table.maintenance.expire_snapshots().older_than(future()).commit()
-    assert (ids_of(table.scan()), result.deleted_data_files_count) == ([1], 2)
-
-
-def test_staged_snapshot_that_was_picked_keeps_its_files(table):
-    table.append(rows(7), branch=None, snapshot_properties={"wap.id": "w"})
-    staged = next(one.snapshot_id for one in table.snapshots() if (one.summary or {}).get("wap.id") == "w")
-    table.append(rows(8))
-    table.manage_snapshots().cherry_pick(staged).commit()
-    result = table.maintenance.expire_snapshots().older_than(future()).commit()
-    assert staged in result.snapshot_ids
-    assert ids_of(table.scan()) == [1, 2, 3, 7, 8]
-
-
-def test_branch_outside_of_main_keeps_its_files(table):
-    """Branches that are not ancestors of main, one of them with the only reference to a file."""
-    first = snapshot_ids(table)[0]
-    table.manage_snapshots().create_branch(first, "dev").commit()
-    table.append(rows(5), branch="dev")
-    table.overwrite(rows(9))
-    table.maintenance.expire_snapshots().older_than(future()).commit()
-    assert ids_of(table.scan().use_ref("dev")) == [1, 5]
-    assert ids_of(table.scan()) == [9]
-
-
-def test_expiry_after_rewriting_manifests_keeps_every_row(table):
-    table.rewrite_manifests().commit()
-    result = table.maintenance.expire_snapshots().older_than(future()).commit()
-    assert result.deleted_manifest_files_count == 3
-    assert ids_of(table.scan()) == [1, 2, 3]
-
-
-def test_two_spellings_of_one_file_are_one_file(table):
-    """A live file that an expired snapshot names in another spelling."""
-    plain = next(iter({task.file.file_path: task.file for task in table.scan("id = 3").plan_files()}.values()))
-    path = plain.file_path.removeprefix("file://")
-    table.new_delete().delete([plain.file_path]).commit()
-    append(table, dataclasses.replace(plain, file_path=f"file:{path}"))
-    result = table.maintenance.expire_snapshots().older_than(future()).commit()
-    assert result.deleted_data_files_count == 0
-    assert ids_of(table.scan()) == [1, 2, 3]
-
-
-def test_files_outside_of_the_table_stay_and_are_counted(table, catalog):
-    other = catalog.create_table("db.source", pa.schema([("id", pa.int64()), ("kind", pa.string())]))
-    other.append(rows(50))
-    (source,) = {task.file.file_path for task in other.scan().plan_files()}
-    copy = source.replace("/source/", "/elsewhere/")
-    table.io.core.write(copy, table.io.core.read(source), overwrite=False)
-    table.add_files([copy])
-    table.overwrite(rows(9))
-    plan = table.maintenance.expire_snapshots().older_than(future()).plan()
-    assert plan.outside == (copy,)
-    result = table.maintenance.execute(plan)
-    assert (result.deletion.outside, result.deleted_data_files_count) == ((copy,), 3)
-    assert table.io.core.exists(copy)
-
-
-def test_files_outside_of_the_table_are_deleted_if_allowed(table, catalog):
-    elsewhere = table.location().replace("/t", "/elsewhere") + "/a.parquet"
-    (own,) = {task.file.file_path for task in table.scan("id = 3").plan_files()}
-    table.io.core.write(elsewhere, table.io.core.read(own), overwrite=False)
-    table.add_files([elsewhere])
-    table.overwrite(rows(9))
-    result = table.maintenance.expire_snapshots().older_than(future()).allow_outside().execute()
-    assert (result.deletion.outside, result.deleted_data_files_count) == ((), 4)
-    assert not table.io.core.exists(elsewhere)
-
-
-def test_statistics_go_with_their_snapshot_unless_another_shares_them(table):
-    first, second, third = snapshot_ids(table)
-    add_statistics(table, first)
-    add_statistics(table, second, "shared", partition=False)
-    shared = table.metadata.statistics[-1].model_copy(update={"snapshot_id": third})
-    with table.update_statistics() as update:
-        update.set_statistics(shared)
-    result = table.maintenance.expire_snapshots().older_than(future()).execute()
-    assert result.deleted_statistics_files_count == 2
-    assert [file.snapshot_id for file in table.metadata.statistics] == [third]
-    assert table.io.core.exists(shared.statistics_path)
-
-
 def test_snapshot_log_ends_before_the_removed_snapshots(table):
     first, second, third = snapshot_ids(table)
     table.maintenance.expire_snapshots().by_id(second).execute()
@@ -299,121 +177,6 @@ def test_unused_schemas_and_specs_are_removed_on_request(catalog):
     assert ids_of(table.scan()) == [2]
 
 
-def test_files_that_are_not_deleted_are_orphans_later(table):
-    result = table.maintenance.expire_snapshots().older_than(future()).delete_files(False).execute()
-    assert (len(result.snapshot_ids), result.deletion.deleted_files) == (2, 0)
-    plan = table.maintenance.remove_orphan_files().older_than(future()).force().plan()
-    assert plan.file_count == 2
-
-
-def test_storage_that_refuses_deletes_is_reported(table):
-    table.overwrite(rows(9))
-    core = table.io.core
-
-    class Refusing:
-        def __getattr__(self, name):
-            return getattr(core, name)
-
-        def delete_many(self, locations):
-            return [(location, "refused") for location in locations]
-
-    plan = table.maintenance.expire_snapshots().older_than(future()).plan()
-
-    class Storage:
-        core = Refusing()
-
-    deletion = delete_files(Storage(), plan.files, (table.location(),))
-    assert (deletion.deleted_files, deletion.deleted_bytes, len(deletion.failures)) == (0, 0, plan.file_count)
-
-
-def test_missing_files_count_as_deleted(table):
-    table.overwrite(rows(9))
-    plan = table.maintenance.expire_snapshots().older_than(future()).plan()
-    table.io.core.delete_many(plan.files.column("location").to_pylist()[:2])
-    result = table.maintenance.execute(plan)
-    assert (result.deletion.deleted_files, result.deletion.failures) == (plan.file_count, ())
-
-
-def test_missing_manifest_of_an_expired_snapshot_is_no_failure(table):
-    table.overwrite(rows(9))
-    table.io.core.delete(table.snapshots()[0].manifest_list)
-    result = table.maintenance.expire_snapshots().older_than(future()).execute()
-    assert (result.unread, result.is_partial) == ((), False)
-    assert ids_of(table.scan()) == [9]
-
-
-def test_unreadable_manifest_of_a_remaining_snapshot_deletes_nothing(table):
-    table.overwrite(rows(9))
-    table.manage_snapshots().create_tag(snapshot_ids(table)[1], "v1").commit()
-    (manifest, *_) = table.snapshot_by_name("v1").manifests(table.io)
-    data = table.io.core.read(manifest.manifest_path)
-    table.io.core.write(manifest.manifest_path, data[: len(data) // 2], overwrite=True)
-    before = files_of(table)
-    result = table.maintenance.expire_snapshots().older_than(future()).execute()
-    assert (len(result.snapshot_ids), result.deletion.deleted_files, result.is_partial) == (2, 0, True)
-    assert before <= files_of(table)
-    assert manifest.manifest_path in result.unread[0][1]
-
-
-def test_unknown_outcome_deletes_nothing(table, catalog, monkeypatch):
-    before = files_of(table)
-    commit = catalog.commit_table
-
-    def lose_the_reply(*arguments):
-        commit(*arguments)
-        raise CommitStateUnknownException("the reply was lost")
-
-    monkeypatch.setattr(catalog, "commit_table", lose_the_reply)
-    with pytest.raises(CommitStateUnknownException, match="the reply was lost"):
-        table.maintenance.expire_snapshots().older_than(future()).execute()
-    assert before <= files_of(table)
-
-
-def test_tag_created_between_plan_and_commit_keeps_its_snapshot(table, catalog, monkeypatch):
-    """A tag that appears after the snapshots were chosen is neither lost nor are its files deleted."""
-    first, second, third = snapshot_ids(table)
-    commit, other = catalog.commit_table, catalog.load_table("db.t")
-
-    def race(*arguments):
-        monkeypatch.setattr(catalog, "commit_table", commit)
-        other.manage_snapshots().create_tag(first, "audit").commit()
-        return commit(*arguments)
-
-    monkeypatch.setattr(catalog, "commit_table", race)
-    result = table.maintenance.expire_snapshots().older_than(future()).execute()
-    assert (result.snapshot_ids, snapshot_ids(table)) == ((second,), [first, third])
-    assert ids_of(table.scan().use_ref("audit")) == [1]
-
-
-def test_choice_is_made_again_after_a_conflict(table, catalog, monkeypatch):
-    first, second, third = snapshot_ids(table)
-    commit, other = catalog.commit_table, catalog.load_table("db.t")
-
-    def race(*arguments):
-        monkeypatch.setattr(catalog, "commit_table", commit)
-        other.manage_snapshots().rollback_to_snapshot(second).commit()
-        return commit(*arguments)
-
-    monkeypatch.setattr(catalog, "commit_table", race)
-    result = table.maintenance.expire_snapshots().older_than(future()).execute()
-    assert result.snapshot_ids == (first, third)
-    assert ids_of(table.scan()) == [1, 2]
-
-
-def test_commit_that_never_succeeds_deletes_nothing(table, catalog, monkeypatch):
-    with table.update_properties() as update:
-        update.set_properties({"commit.retry.num-retries": "1", "commit.retry.min-wait-ms": "1"})
-
-    def refuse(*_):
-        raise CommitFailedException("another writer")
-
-    before = files_of(table)
-    monkeypatch.setattr(catalog, "commit_table", refuse)
-    with pytest.raises(CommitFailedException, match="another writer"):
-        table.maintenance.expire_snapshots().older_than(future()).execute()
-    assert files_of(table) == before
-
-
 def test_progress_is_reported(table):
     seen = []
     result = (
@@ -430,20 +193,3 @@ def test_results_and_plans_are_json(table):
     document = json.loads(json.dumps(result.as_dict()))
     assert (document["deleted_manifest_lists_count"], document["failures"]) == (2, [])
     assert str(result).startswith("db.t: expired 2 snapshots, deleted 2 files of ")
-
-
-def test_table_of_every_kind_keeps_all_that_is_live(catalog):
-    table = table_of_every_kind(catalog)
-    names = ("v1", "dev", "main")
-    expected = {name: ids_of(table.scan().use_ref(name)) for name in names}
-    orphan = put(table, "data/orphan.parquet")
-    table.maintenance.expire_snapshots().older_than(future()).execute()
-    assert {name: ids_of(table.scan().use_ref(name)) for name in names} == expected
-    table.maintenance.remove_orphan_files().older_than(future()).force().execute()
-    assert {name: ids_of(table.scan().use_ref(name)) for name in names} == expected
-    assert not table.io.core.exists(orphan)
-    table.manage_snapshots().remove_tag("v1").remove_branch("dev").commit()
-    table.maintenance.expire_snapshots().older_than(future()).execute()
-    assert ids_of(table.scan()) == expected["main"]
-    table.maintenance.remove_orphan_files().older_than(future()).force().execute()
-    assert ids_of(table.scan()) == expected["main"]

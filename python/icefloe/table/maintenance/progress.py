@@ -1,4 +1,4 @@
-"""A progress bar on the terminal for rewrites of more than one second."""
+"""A progress bar on the terminal for maintenance of more than one second."""
 
 from __future__ import annotations
 
@@ -13,16 +13,18 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class RewriteProgress:
-    """Counts rows that several threads read, and draws them in interactive sessions.
+class MaintenanceProgress:
+    """Counts rows or files that several threads work on, and draws them in interactive sessions and for the command.
 
     Args:
-        rows: The number of rows to read.
+        total: The number of rows or files.
+        action: What is done with them.
+        unit: What is counted.
     """
 
-    def __init__(self, rows: int) -> None:
-        self._total = rows
-        self._rows = 0
+    def __init__(self, total: int, action: str, unit: str) -> None:
+        self._total, self._action, self._unit = total, action, unit
+        self._done = 0
         self._lock = Lock()
         self._draws = is_interactive() and sys.stderr.isatty()
         self._bar: Any = None
@@ -36,14 +38,14 @@ class RewriteProgress:
         if self._bar is not None:
             self._bar.stop()
 
-    def advance(self, rows: int) -> None:
-        """Count rows."""
+    def advance(self, count: int) -> None:
+        """Count rows or files."""
         with self._lock:
-            self._rows += rows
+            self._done += count
             if not self._draws or SYSTEM.monotonic() - self._begun < QUIET_SECONDS:
                 return
             if self._bar is None:
-                self._bar = progress_bar()
-                self._bar.add_task("rewriting", total=self._total)
+                self._bar = progress_bar(self._unit)
+                self._bar.add_task(self._action, total=self._total)
                 self._bar.start()
-            self._bar.update(self._bar.task_ids[0], completed=self._rows)
+            self._bar.update(self._bar.task_ids[0], completed=self._done)

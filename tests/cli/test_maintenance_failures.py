@@ -1,0 +1,135 @@
+"""Maintenance that conflicts, loses a reply, is refused by storage or interrupted: exit code, report and a sound table."""
+
+import os
+import signal
+
+import pyarrow as pa
+import pytest
+from icefloe import _core
+from icefloe.catalog.outcome import OutcomeUnknownError
+from icefloe.catalog.sql import SqlCatalog
+from icefloe.exceptions import CommitFailedException, StorageError
+from icefloe.io import FileIO
+from icefloe.table.commit.transaction import Transaction
+from icefloe.table.maintenance import deletion
+from icefloe.table.maintenance.progress import MaintenanceProgress
+
+EXPIRE = ("expire", "db.t", "--older-than", "0s", "-y", "-o", "json")
+IDS = [1, 2, 3, 4, 5, 6]
+
+
+def interrupt(*_):
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def is_sound(lake):
+    """Whether the table has its rows and accepts a commit, and nothing but orphan files is left to delete."""
+    table = lake.load_table("db.t")
+    table.append(pa.table({"id": [99], "kind": ["z"]}))
+    table.maintenance.remove_orphan_files().older_than("0s").force().execute()
+    return sorted(table.scan().to_arrow().column("id").to_pylist()) == [*IDS, 99]
+
+
+@pytest.fixture
+def rewritten(table):
+    """The table `db.t`, whose first snapshots have files that the current one does not need."""
+    table.overwrite(pa.table({"id": IDS, "kind": ["a"] * 6}))
+    return table
+
+
+def test_conflict_that_no_attempt_wins_exits_with_4(icefloe, lake, rewritten, monkeypatch):
+    with rewritten.update_properties() as update:
+        update.set_properties({"commit.retry.num-retries": "0"})
+
+    def lose(*_):
+        raise CommitFailedException("another writer was first")
+
+    with monkeypatch.context() as patches:
+        patches.setattr(SqlCatalog, "_swap", lose)
+        done = icefloe(*EXPIRE)
+    assert (done.code, done.out, done.error()["type"]) == (4, b"", "CommitFailedException")
+    assert "run the command again" in done.error()["hint"]
+    assert is_sound(lake)
+
+
+def test_unknown_outcome_exits_with_5_and_deletes_nothing(icefloe, lake, rewritten, monkeypatch):
+    before = set(rewritten.io.core.list(rewritten.location()).column("location").to_pylist())
+    with monkeypatch.context() as patches:
+
+        def unreachable(*_):
+            raise StorageError("the catalog is unreachable")
+
+        swap = SqlCatalog._swap
+
+        def swap_and_lose(self, *arguments):
+            swap(self, *arguments)
+            patches.setattr(SqlCatalog, "_pointer", unreachable)
+            raise OutcomeUnknownError("the reply was lost")
+
+        patches.setattr(SqlCatalog, "_swap", swap_and_lose)
+        done = icefloe(*EXPIRE)
+    assert (done.code, done.error()["type"]) == (5, "CommitStateUnknownException")
+    assert "no file was deleted" in done.error()["hint"]
+    assert before <= set(rewritten.io.core.list(rewritten.location()).column("location").to_pylist())
+    assert is_sound(lake)
+
+
+def test_storage_that_refuses_deletes_exits_with_6(icefloe, lake, rewritten, monkeypatch):
+    core = FileIO.core
+
+    class Refusing:
+        def __init__(self, real):
+            self._real = real
+
+        def __getattr__(self, name):
+            return getattr(self._real, name)
+
+        def delete_many(self, locations):
+            return [(location, "access denied") for location in locations]
+
+    with monkeypatch.context() as patches:
+        found = _core.files_of_snapshots
+        patches.setattr(_core, "files_of_snapshots", lambda io, **options: found(getattr(io, "_real", io), **options))
+        patches.setattr(FileIO, "core", property(lambda self: Refusing(core.fget(self))))
+        patches.setattr("icefloe.table.maintenance.expiry.expire_snapshots.Transaction", _real_storage(core))
+        done = icefloe(*EXPIRE)
+    result = done.json("change")["result"]
+    assert (done.code, result["partly"], result["deleted_files"]) == (6, True, 0)
+    assert {one["reason"] for one in result["failures"]} == {"access denied"}
+    assert is_sound(lake)
+
+
+def _real_storage(core):
+    """Return a transaction whose commit uses the storage itself."""
+
+    class Committing(Transaction):
+        def commit_transaction(self):
+            refusing = FileIO.core
+            FileIO.core = core
+            try:
+                return super().commit_transaction()
+            finally:
+                FileIO.core = refusing
+
+    return Committing
+
+
+def test_interrupt_between_deletes_exits_with_130_and_a_report(icefloe, lake, rewritten, monkeypatch):
+    with monkeypatch.context() as patches:
+        patches.setattr(deletion, "_GROUP", 1)
+        patches.setattr(MaintenanceProgress, "advance", interrupt)
+        done = icefloe(*EXPIRE)
+    assert done.code == 130
+    assert "files were deleted, the others are left to remove_orphan_files" in done.error()["message"]
+    assert len(rewritten.refresh().snapshots()) == 1
+    assert is_sound(lake)
+
+
+def test_interrupt_during_compaction_exits_with_130_and_changes_nothing(icefloe, lake, table, monkeypatch):
+    version = table.metadata_location
+    with monkeypatch.context() as patches:
+        patches.setattr(MaintenanceProgress, "advance", interrupt)
+        done = icefloe("compact", "db.t", "--rewrite-all", "-y", "-o", "json")
+    assert (done.code, table.refresh().metadata_location) == (130, version)
+    assert "interrupted; rewrite_data_files: nothing was rewritten" in done.error()["message"]
+    assert is_sound(lake)

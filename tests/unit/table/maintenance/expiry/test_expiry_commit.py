@@ -1,0 +1,65 @@
+"""The commit of an expiry beside other commits, and files after a commit that failed or lost its reply."""
+
+import pytest
+from icefloe.exceptions import CommitFailedException, CommitStateUnknownException
+
+from tests.unit.table.maintenance.every_file import files_of, future, ids_of, snapshot_ids
+
+
+def test_unknown_outcome_deletes_nothing(table, catalog, monkeypatch):
+    before = files_of(table)
+    commit = catalog.commit_table
+
+    def lose_the_reply(*arguments):
+        commit(*arguments)
+        raise CommitStateUnknownException("the reply was lost")
+
+    monkeypatch.setattr(catalog, "commit_table", lose_the_reply)
+    with pytest.raises(CommitStateUnknownException, match="the reply was lost"):
+        table.maintenance.expire_snapshots().older_than(future()).execute()
+    assert before <= files_of(table)
+
+
+def test_tag_created_between_plan_and_commit_keeps_its_snapshot(table, catalog, monkeypatch):
+    """A tag that appears after the snapshots were chosen is neither lost nor are its files deleted."""
+    first, second, third = snapshot_ids(table)
+    commit, other = catalog.commit_table, catalog.load_table("db.t")
+
+    def race(*arguments):
+        monkeypatch.setattr(catalog, "commit_table", commit)
+        other.manage_snapshots().create_tag(first, "audit").commit()
+        return commit(*arguments)
+
+    monkeypatch.setattr(catalog, "commit_table", race)
+    result = table.maintenance.expire_snapshots().older_than(future()).execute()
+    assert (result.snapshot_ids, snapshot_ids(table)) == ((second,), [first, third])
+    assert ids_of(table.scan().use_ref("audit")) == [1]
+
+
+def test_choice_is_made_again_after_a_conflict(table, catalog, monkeypatch):
+    first, second, third = snapshot_ids(table)
+    commit, other = catalog.commit_table, catalog.load_table("db.t")
+
+    def race(*arguments):
+        monkeypatch.setattr(catalog, "commit_table", commit)
+        other.manage_snapshots().rollback_to_snapshot(second).commit()
+        return commit(*arguments)
+
+    monkeypatch.setattr(catalog, "commit_table", race)
+    result = table.maintenance.expire_snapshots().older_than(future()).execute()
+    assert result.snapshot_ids == (first, third)
+    assert ids_of(table.scan()) == [1, 2]
+
+
+def test_commit_that_never_succeeds_deletes_nothing(table, catalog, monkeypatch):
+    with table.update_properties() as update:
+        update.set_properties({"commit.retry.num-retries": "1", "commit.retry.min-wait-ms": "1"})
+
+    def refuse(*_):
+        raise CommitFailedException("another writer")
+
+    before = files_of(table)
+    monkeypatch.setattr(catalog, "commit_table", refuse)
+    with pytest.raises(CommitFailedException, match="another writer"):
+        table.maintenance.expire_snapshots().older_than(future()).execute()
+    assert files_of(table) == before
