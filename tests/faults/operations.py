@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from tests.faults.catalog_operations import CATALOG_OPERATIONS
+from tests.faults.maintenance_operations import MAINTENANCE_OPERATIONS
 from tests.faults.table_operations import TABLE_OPERATIONS
 
-OPERATIONS = {**TABLE_OPERATIONS, **CATALOG_OPERATIONS}
+OPERATIONS = {**TABLE_OPERATIONS, **MAINTENANCE_OPERATIONS, **CATALOG_OPERATIONS}
 OF_REST = {"views", "commits to several tables"}
 """The features that REST catalogs alone have."""
 OF_NAMES = {"rename", "register", "register over a table", "create with rows", "namespace properties"}

@@ -187,9 +187,12 @@ class Sweep:
         wrong += [f"missing {path}" for path in missing_files(self.reading, self.namespace)]
         if reported == "failure" and not kind.endswith("down"):
             wrong += self._leftovers(name, error)
-        if found == after != before:
+        if reported == "unknown" and self.warehouse is not None:
+            wrong += [f"deleted {path}" for path in sorted(self._files - self._all_files())]
+        keeps_state = before == after
+        if found == after:
             wrong += append_to_each(self.reading, self.namespace)
-        if found != before or wrong:
+        if found != before or keeps_state or wrong:
             self._renew()
         else:
             self._files = self._all_files()
