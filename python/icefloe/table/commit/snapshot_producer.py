@@ -256,9 +256,9 @@ class SnapshotProducer(ABC):
     def _unused_deletes(
         self, base: TableMetadata, previous: pa.Table, data: pa.Table, removed: list[pa.RecordBatch]
     ) -> list[pa.Array]:
-        """Return the delete files that apply to no data file any more. Appends that merge nothing keep them."""
+        """Return the delete files that apply to no data file any more. Changes that remove no file keep them, as in the Java reference."""
         deletes = previous.filter(pc.equal(previous.column("content"), DELETES))
-        if not self.merges or deletes.num_rows == 0:
+        if deletes.num_rows == 0 or not (removed or self._deleted_deletes or self._covered_deletes):
             return []
         oldest = pc.min(data.column("min_sequence_number")).as_py()
         limit = base.last_sequence_number if oldest is None else min(oldest, base.last_sequence_number)

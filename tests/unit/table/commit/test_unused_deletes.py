@@ -70,3 +70,17 @@ def test_equality_deletes_are_dropped_with_the_last_older_data_file(table, rows)
     # Java drops such files with the next commit, once their sequence numbers are below those of all data files.
     assert pc.sum(table.inspect.delete_files().column("record_count")).as_py() in (None, 0)
     assert table.scan().to_arrow().column("id").to_pylist() == [7]
+
+
+def test_changes_that_remove_no_file_keep_older_delete_files(table, rows):
+    (file,) = write_equality_deletes(table.io, table.metadata, rows((1, None, None)), [1])
+    paths = table.scan().plan_whole_files().files.column("file_path").to_pylist()
+    table.new_delete().delete(paths).commit()
+    table.new_row_delta().add_deletes(file).commit()
+    table.append(rows((7, "a", None)))
+    table.append(rows((8, "a", None)))
+    table.new_overwrite().append(table.transaction().target().writer.data_files(rows((9, "a", None)))).commit()
+    assert delete_files(table) == [file.file_path]
+    table.new_delete().delete([path_of(table, "id = 8")]).commit()
+    assert delete_files(table) == []
+    assert sorted(table.scan().to_arrow().column("id").to_pylist()) == [7, 9]
