@@ -116,6 +116,9 @@ def test_existing_files_and_metadata_are_taken_over(table, tmp_path):
     pq.write_table(pa.table({"id": [7]}), files / "a.parquet")
     row = call("system.add_files", table, f"parquet.`{files}`")
     assert row["added_files_count"] == 1
+    snapshot = call("system.snapshot", f"parquet.`{files}`", "db.over", catalog=table.catalog)
+    assert snapshot == {"imported_files_count": 1}
+    assert table.catalog.load_table("db.over").properties["gc.enabled"] == "false"
     copy = call("system.register_table", "db.copy", table.metadata_location, catalog=table.catalog)
     assert copy == {
         "current_snapshot_id": table.current_snapshot().snapshot_id,

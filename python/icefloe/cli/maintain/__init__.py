@@ -5,6 +5,7 @@ import click
 from icefloe.cli.maintain.analysis import analyze
 from icefloe.cli.maintain.copying import rewrite_path
 from icefloe.cli.maintain.deleting import expire, orphans
+from icefloe.cli.maintain.importing import migrate, snapshot
 from icefloe.cli.maintain.policy import maintain
 from icefloe.cli.maintain.rewriting import compact, rewrite_deletes, rewrite_manifests
 
@@ -16,6 +17,8 @@ VERBS: tuple[click.Command, ...] = (
     orphans,
     analyze,
     rewrite_path,
+    snapshot,
+    migrate,
     maintain,
 )
 """The verbs, in the order of the help."""

@@ -27,13 +27,7 @@ def parquet_paths(io: FileIO, source: str, partition_filter: Mapping[str, str]) 
     Raises:
         ValidationError: The source is no directory of Parquet files.
     """
-    found = _SOURCE.fullmatch(source.strip())
-    if found is None:
-        raise ValidationError(
-            f"source_table: expected a directory of Parquet files, as in 'parquet.`/data/events`', got {source!r}"
-        )
-    path = found["path"]
-    directory = path[1:-1].replace("``", "`") if path.startswith("`") else path
+    directory = parquet_directory(source)
     paths = sorted(io.core.list(directory.rstrip("/") + "/").column("location").to_pylist())
     wanted = [f"{key}={value}" for key, value in partition_filter.items()]
     return [
@@ -42,3 +36,18 @@ def parquet_paths(io: FileIO, source: str, partition_filter: Mapping[str, str]) 
         if not one.rsplit("/", 1)[-1].startswith(("_", "."))
         and all(part in [unquote(level) for level in one.split("/")] for part in wanted)
     ]
+
+
+def parquet_directory(source: str) -> str:
+    """Return the directory of a source table such as ``parquet.`/data/events` ``.
+
+    Raises:
+        ValidationError: The source is no directory of Parquet files.
+    """
+    found = _SOURCE.fullmatch(source.strip())
+    if found is None:
+        raise ValidationError(
+            f"source_table: expected a directory of Parquet files, as in 'parquet.`/data/events`', got {source!r}"
+        )
+    path = found["path"]
+    return path[1:-1].replace("``", "`") if path.startswith("`") else path

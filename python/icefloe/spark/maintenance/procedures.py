@@ -1,6 +1,7 @@
 """The procedures by the names of the Java runtime."""
 
 from icefloe.spark.maintenance.changelog_view import CHANGELOG_VIEW
+from icefloe.spark.maintenance.directories import DIRECTORIES
 from icefloe.spark.maintenance.existing_files import EXISTING_FILES
 from icefloe.spark.maintenance.removal import REMOVAL
 from icefloe.spark.maintenance.rewriting import REWRITING
@@ -12,6 +13,7 @@ PROCEDURES = dict(
     sorted(
         {
             **CHANGELOG_VIEW,
+            **DIRECTORIES,
             **EXISTING_FILES,
             **REMOVAL,
             **REWRITING,

@@ -1,0 +1,378 @@
+"""Directories of Parquet files as tables: a table beside the files (`snapshot_directory`) or in their place (`migrate_directory`).
+
+No row is read or written: the footers of all files are read, and the table refers to the files where they are. Columns of files without
+field ids are found by the table's name mapping. `name=value` directories, as Hive and Spark write them, become identity partition
+fields, whose types are inferred from all values.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from datetime import date
+from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import unquote
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from icefloe.exceptions import CorruptFileError, TableAlreadyExistsError, ValidationError
+from icefloe.io.pyarrow import pyarrow_to_schema
+from icefloe.partitioning import PartitionField, PartitionSpec
+from icefloe.schema import Schema
+from icefloe.table.maintenance.display import bytes_text, count_text
+from icefloe.table.maintenance.locations import is_below
+from icefloe.table.maintenance.plan import Plan, Result
+from icefloe.table.metadata.files import METADATA_DIRECTORY
+from icefloe.transforms import IdentityTransform
+from icefloe.typedef import EMPTY_DICT
+from icefloe.types import DateType, IntegerType, LongType, NestedField, PrimitiveType, StringType
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from icefloe.catalog.catalog import Catalog
+    from icefloe.io import FileIO
+    from icefloe.typedef import Identifier
+
+_HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
+_WHOLE_NUMBER = re.compile(r"[+-]?\d{1,18}", re.ASCII)
+_HIDDEN = re.compile(r"(?:^|/)[_.](?![^/]*=)")
+_FIRST_FIELD_ID = 1000
+_INT_LIMIT = 2**31
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportDirectoryPlan(Plan):
+    """The table that a directory of Parquet files becomes.
+
+    Attributes:
+        verb: `snapshot_directory` or `migrate_directory`.
+        identifier: The table's name.
+        source: The directory.
+        location: The location of the table; None for the catalog's default.
+        schema: The columns of the files, then the partition columns.
+        spec: Identity fields of the `name=value` directories.
+        properties: Properties of the table.
+        files: The files: location and size in bytes.
+    """
+
+    verb: str  # type: ignore[misc] # two verbs have this plan
+    identifier: Identifier
+    source: str
+    location: str | None
+    schema: Schema
+    spec: PartitionSpec
+    properties: dict[str, str]
+    files: pa.Table = field(repr=False)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to do, which is never so: an empty directory is refused."""
+        return False
+
+    @property
+    def file_count(self) -> int:
+        """The number of files."""
+        return int(self.files.num_rows)
+
+    @property
+    def total_bytes(self) -> int:
+        """Their bytes."""
+        return int(pc.sum(self.files.column("size")).as_py() or 0)
+
+    def summary(self) -> str:
+        """Return one sentence on what the plan does."""
+        names = ", ".join(one.name for one in self.spec.fields)
+        return (
+            f"{self.verb}: create table {'.'.join(self.identifier)} of {count_text(self.file_count, 'file')} of {bytes_text(self.total_bytes)} in "
+            f"{self.source}" + (f", partitioned by {names}" if names else "")
+        )
+
+    def rows(self) -> pa.Table:
+        """Return one row for each file: location, size and `reason`."""
+        reasons = pa.repeat("a Parquet file of the directory", self.files.num_rows)
+        return self.files.append_column("reason", reasons)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the plan as JSON values."""
+        return {
+            "verb": self.verb,
+            "summary": self.summary(),
+            "table": ".".join(self.identifier),
+            "source": self.source,
+            "location": self.location,
+            "columns": [{"name": one.name, "type": str(one.field_type)} for one in self.schema.fields],
+            "partition_fields": [one.name for one in self.spec.fields],
+            "properties": dict(self.properties),
+            "file_count": self.file_count,
+            "total_bytes": self.total_bytes,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportDirectoryResult(Result):
+    """The table that was created.
+
+    Attributes:
+        table_name: The table's name with dots.
+        location: The table's location.
+        imported_files_count: The number of its data files.
+    """
+
+    verb: ClassVar[str] = "import_directory"
+    table_name: str
+    location: str
+    imported_files_count: int
+
+    def summary(self) -> str:
+        """Return one sentence on what was done."""
+        return f"Created table {self.table_name} at {self.location} of {count_text(self.imported_files_count, 'file')}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the result as JSON values."""
+        return {"table": self.table_name, "location": self.location, "imported_files_count": self.imported_files_count}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportDirectory:
+    """Builder of a table over a directory; `plan()` reads one file and lists the others, `execute()` creates the table.
+
+    Attributes:
+        catalog: The catalog of the new table.
+        verb: `snapshot_directory` or `migrate_directory`.
+        source: The directory.
+        identifier: The table's name.
+        location: The table's location; None for the catalog's default.
+        properties: Table properties.
+        schema: Columns of the files; None for those of the smallest file.
+        partition_types: Types of partition columns by name, instead of the inferred ones.
+    """
+
+    catalog: Catalog
+    verb: str
+    source: str
+    identifier: Identifier
+    location: str | None
+    properties: dict[str, str]
+    schema: pa.Schema | None
+    partition_types: dict[str, PrimitiveType]
+
+    def plan(self) -> ImportDirectoryPlan:
+        """Return the table and the files that it would have. Nothing is written.
+
+        Raises:
+            ValidationError: The directory has no Parquet file or is a table already, or its partition directories differ.
+            TableAlreadyExistsError: The catalog has a table of this name.
+            CorruptFileError: The smallest file is not a Parquet file.
+        """
+        if self.catalog.table_exists(self.identifier):
+            raise TableAlreadyExistsError(f"table {'.'.join(self.identifier)} already exists")
+        io = self.catalog.file_io(self.source)
+        files = _data_files(io, self.source, self.verb)
+        columns = self.schema if self.schema is not None else _columns_of_smallest(io, files)
+        columns = pa.schema([one.with_nullable(True) for one in columns])
+        schema = pyarrow_to_schema(columns, downcast_ns_timestamp_to_us=True)
+        names, values = _partitions(files.column("location").to_pylist(), self.source, self.verb)
+        unknown = sorted(set(self.partition_types) - set(names))
+        if unknown:
+            raise ValidationError(
+                f"{self.verb}: partition_types: expected names of partition directories ({', '.join(names) or 'none'}), got {unknown[0]!r}"
+            )
+        schema = self._with_partition_columns(schema, names, values)
+        fields = [
+            PartitionField(schema.find_field(name).field_id, _FIRST_FIELD_ID + place, IdentityTransform(), name)
+            for place, name in enumerate(names)
+        ]
+        return ImportDirectoryPlan(
+            verb=self.verb,
+            identifier=self.identifier,
+            source=self.source,
+            location=self.location,
+            schema=schema,
+            spec=PartitionSpec(*fields),
+            properties=self.properties,
+            files=files,
+        )
+
+    def execute(self, plan: ImportDirectoryPlan | None = None) -> ImportDirectoryResult:
+        """Create the table of a plan, or of a new one, with all its files in one commit.
+
+        Raises:
+            SchemaMismatchError: The columns of a file do not fit the table; the message names file and column. No table was created.
+            TableAlreadyExistsError: The catalog has a table of this name.
+        """
+        if plan is None:
+            plan = self.plan()
+        transaction = self.catalog.create_table_transaction(
+            plan.identifier, plan.schema, plan.location, plan.spec, properties=plan.properties
+        )
+        transaction.add_files(plan.files.column("location").to_pylist(), check_duplicate_files=False)
+        table = transaction.commit_transaction()
+        return ImportDirectoryResult(
+            table_name=".".join(plan.identifier), location=table.location(), imported_files_count=plan.file_count
+        )
+
+    def _with_partition_columns(self, schema: Schema, names: list[str], values: list[set[str]]) -> Schema:
+        """Return the columns of the files and of the directories; a column of both has the type that the files have."""
+        fields = list(schema.fields)
+        next_id = schema.highest_field_id + 1
+        for name, found in zip(names, values, strict=True):
+            if any(one.name == name for one in fields):
+                continue
+            kind = self.partition_types.get(name) or _inferred(found)
+            fields.append(NestedField(next_id, name, kind, required=False))
+            next_id += 1
+        return Schema(*fields)
+
+
+def snapshot_directory(  # noqa: PLR0913 - the definition of a table
+    catalog: Catalog,
+    source: str,
+    identifier: str | Identifier,
+    *,
+    location: str | None = None,
+    properties: Mapping[str, str] = EMPTY_DICT,
+    schema: pa.Schema | None = None,
+    partition_types: Mapping[str, PrimitiveType] = EMPTY_DICT,
+) -> ImportDirectory:
+    """Return a builder of a table over the files of a directory, which stay in the possession of the directory.
+
+    The table has a location of its own for its metadata and new files, and the properties `snapshot=true` and `gc.enabled=false`, so that
+    no maintenance deletes the files of the directory. A file that is deleted there is missing in the table.
+
+    Args:
+        catalog: The catalog of the new table.
+        source: A directory of Parquet files.
+        identifier: The table's name.
+        location: The table's location, outside of the directory; by default the catalog's.
+        properties: Table properties.
+        schema: Columns of the files; by default those of the smallest file.
+        partition_types: Types of partition columns by name, instead of the inferred ones: int, long, date or string.
+
+    Raises:
+        ValidationError: The location is inside of the directory, or the directory inside of the location.
+
+    Examples:
+        >>> plan = snapshot_directory(catalog, f"{table.location()}/data", "examples.over_files").plan()
+        >>> [field.name for field in plan.schema.fields]
+        ['id']
+    """
+    root = _directory(catalog, source)
+    if location is not None and (is_below([location], [root])[0].as_py() or is_below([root], [location])[0].as_py()):
+        raise ValidationError(
+            f"snapshot_directory: location: expected a directory apart from the source {root}, got {location}; use "
+            "migrate_directory() for a table in place"
+        )
+    return ImportDirectory(
+        catalog=catalog,
+        verb="snapshot_directory",
+        source=root,
+        identifier=catalog.identifier_to_tuple(identifier),
+        location=location,
+        properties={**properties, "snapshot": "true", "gc.enabled": "false"},
+        schema=schema,
+        partition_types=dict(partition_types),
+    )
+
+
+def migrate_directory(  # noqa: PLR0913 - the definition of a table
+    catalog: Catalog,
+    source: str,
+    identifier: str | Identifier,
+    *,
+    properties: Mapping[str, str] = EMPTY_DICT,
+    schema: pa.Schema | None = None,
+    partition_types: Mapping[str, PrimitiveType] = EMPTY_DICT,
+) -> ImportDirectory:
+    """Return a builder of a table in place of a directory, whose files become the table's own.
+
+    The directory is the table's location: metadata go to `metadata` in it, and maintenance deletes files that no snapshot needs. Other
+    writers must not change the directory any more.
+
+    Args:
+        catalog: The catalog of the new table.
+        source: A directory of Parquet files.
+        identifier: The table's name.
+        properties: Table properties; `migrated=true` is added.
+        schema: Columns of the files; by default those of the smallest file.
+        partition_types: Types of partition columns by name, instead of the inferred ones: int, long, date or string.
+    """
+    root = _directory(catalog, source)
+    return ImportDirectory(
+        catalog=catalog,
+        verb="migrate_directory",
+        source=root,
+        identifier=catalog.identifier_to_tuple(identifier),
+        location=root,
+        properties={**properties, "migrated": "true"},
+        schema=schema,
+        partition_types=dict(partition_types),
+    )
+
+
+def _directory(catalog: Catalog, source: str) -> str:
+    return catalog.absolute(source).rstrip("/")
+
+
+def _data_files(io: FileIO, source: str, verb: str) -> pa.Table:
+    """Return location and size of the files of a directory; names that begin with `_` or `.` are hidden."""
+    listed = pa.Table.from_batches([io.core.list(f"{source}/")]).select(["location", "size"])
+    names = [location[len(source) + 1 :] for location in listed.column("location").to_pylist()]
+    if any(name.startswith(f"{METADATA_DIRECTORY}/") and ".metadata.json" in name for name in names):
+        raise ValidationError(
+            f"{verb}: {source}: the directory is an Iceberg table already; expected Parquet files: register its metadata file"
+        )
+    visible = pa.array([_HIDDEN.search(name) is None for name in names], pa.bool_())
+    files = listed.filter(visible).sort_by("location")
+    if files.num_rows == 0:
+        raise ValidationError(f"{verb}: {source}: expected a directory of Parquet files, got no file")
+    return files
+
+
+def _columns_of_smallest(io: FileIO, files: pa.Table) -> pa.Schema:
+    location = files.sort_by("size").column("location")[0].as_py()
+    try:
+        return pq.read_schema(io.new_input(location).open())
+    except pa.ArrowException as error:
+        raise CorruptFileError(f"{location}: expected a Parquet file, got a file that is none: {error}") from error
+
+
+def _partitions(locations: list[str], source: str, verb: str) -> tuple[list[str], list[set[str]]]:
+    """Return the names of `name=value` directories, outermost first, and the values of each.
+
+    Raises:
+        ValidationError: Files are in directories of different names or depths.
+    """
+    names: list[str] | None = None
+    values: list[set[str]] = []
+    for directory in dict.fromkeys(location[len(source) + 1 :].rpartition("/")[0] for location in locations):
+        pairs = [part.split("=", 1) for part in directory.split("/") if "=" in part]
+        own = [unquote(name) for name, _ in pairs]
+        if names is None:
+            names, values = own, [set() for _ in own]
+        if own != names:
+            raise ValidationError(
+                f"{verb}: {source}/{directory}: expected the partition directories {'/'.join(names) or '(none)'} as in the other files, got "
+                f"{'/'.join(own) or '(none)'}"
+            )
+        for found, (_, value) in zip(values, pairs, strict=True):
+            found.add(unquote(value))
+    return names or [], values
+
+
+def _inferred(values: set[str]) -> PrimitiveType:
+    """Return the type of partition values: int, long, date or else string."""
+    known = values - {_HIVE_NULL}
+    if known and all(_WHOLE_NUMBER.fullmatch(value) for value in known):
+        fits = all(-_INT_LIMIT <= int(value) < _INT_LIMIT for value in known)
+        return IntegerType() if fits else LongType()
+    return DateType() if known and all(_is_date(value) for value in known) else StringType()
+
+
+def _is_date(value: str) -> bool:
+    try:
+        return len(value) == len("2026-01-01") and date.fromisoformat(value) is not None
+    except ValueError:
+        return False
