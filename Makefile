@@ -320,6 +320,10 @@ mutants: | check-tools ## Change rust/format in small ways and count the changes
 docs: .docs/.ready ## Build the documentation as a site into target/site; a broken link or reference fails
 	@NO_MKDOCS_2_WARNING=1 .docs/bin/mkdocs build --quiet --strict
 
+.PHONY: pictures
+pictures: $(VENV)/.wheel ## Draw the pictures of the documentation again, in headless Chromium
+	@$(BIN)/python docs/pictures/draw.py
+
 .PHONY: format
 format: | $(VENV)/.tools ## Format Rust and Python
 	@cargo fmt --all

@@ -2,7 +2,10 @@
 
 import os
 import signal
+import subprocess
+import sys
 
+import pexpect
 import pyarrow as pa
 import pytest
 from icefloe import _core
@@ -133,3 +136,30 @@ def test_interrupt_during_compaction_exits_with_130_and_changes_nothing(icefloe,
     assert (done.code, table.refresh().metadata_location) == (130, version)
     assert "interrupted; rewrite_data_files: nothing was rewritten" in done.error()["message"]
     assert is_sound(lake)
+
+
+# Draws bars from the start of a run, and not after a second only.
+COMMAND = """
+import icefloe.table.maintenance.progress
+icefloe.table.maintenance.progress.QUIET_SECONDS = 0
+from icefloe.cli.entry import main
+main()
+"""
+
+
+def test_terminal_has_progress_bars_and_a_pipe_has_none(lake, rewritten, tmp_path):
+    for start in range(10, 14):
+        rewritten.append(pa.table({"id": [start], "kind": ["a"]}))
+    arguments = ["-c", COMMAND, "compact", "db.t", "-y", "--rewrite-all"]
+    terminal = {**os.environ, "TERM": "xterm-256color"}
+    child = pexpect.spawn(sys.executable, arguments, cwd=str(tmp_path), env=terminal, encoding="utf-8", timeout=120)
+    child.expect_exact("rewriting")
+    child.expect(r"\d+/10")
+    child.expect_exact("replaced 5 data files")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0
+    arguments[2:] = ["expire", "db.t", "--older-than", "0s", "-y"]
+    done = subprocess.run([sys.executable, *arguments], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "deleted" in done.stdout
+    assert "deleting" not in done.stderr

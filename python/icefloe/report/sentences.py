@@ -77,7 +77,7 @@ def partitions(figures: _Figures) -> list[str]:
         return [f"None of the {own['count']:,} partitions has several small files or deletes."]
     text = f"The worst of {own['count']:,} partitions is {worst['partition']}: {worst['small_files']:,} small files of {worst['files']:,}"
     if worst["applied_deletes"] > 0:
-        text += f", delete files applied {worst['applied_deletes']:,} times"
+        text += f", delete files applied {count_text(worst['applied_deletes'], 'time')}"
     return [f"{text}."]
 
 
