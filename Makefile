@@ -243,6 +243,17 @@ mutants-commit: $(VENV)/.wheel ## Put mistakes into the commit code and check th
 
 KILLS ?= 40
 
+.PHONY: spark-kills
+spark-kills: $(VENV)/.wheel ## Kill drivers and workers of Spark operations in every phase and at random moments (KILLS=40, SEED=n)
+	@$(WITH_JAVA) $(ON_MEMORY) $(BIN)/python -m pytest -q --timeout=7200 --all-kills --moment-kills=$(KILLS) --first-history=$(SEED) tests/spark/dml/test_kills.py
+
+# Beside the tables that the Java reference writes for the tests, which take a minute or two.
+PROGRAMS ?= 50
+
+.PHONY: java-programs
+java-programs: $(VENV)/.wheel java-reference ## Compare random SQL programs with those of the Java reference (PROGRAMS=100, SEED=n)
+	@$(ON_MEMORY) $(BIN)/python -m pytest -q --java-programs=$(PROGRAMS) --first-java-program=$(SEED) tests/interop/java/test_random_programs.py
+
 .PHONY: stream-kills
 stream-kills: $(VENV)/.wheel ## Kill drivers and workers of streaming queries at random moments (KILLS=40, SEED=n)
 	@$(WITH_JAVA) $(ON_MEMORY) $(BIN)/python -m pytest -q -s --timeout=7200 --stream-kills=$(KILLS) --first-stream-kill=$(SEED) \

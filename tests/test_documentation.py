@@ -18,8 +18,8 @@ ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SPARK_DEFAULTS = ROOT / "tests" / "spark" / "defaults"
 DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
-# Pages whose code needs a metastore; the tests of the catalogs start one.
-WITHOUT_CODE = {"figures.md", "metastores.md"}
+# Pages without code, and one whose code needs a metastore; the tests of the catalogs start one.
+WITHOUT_CODE = {"figures.md", "metastores.md", "spark-versions.md"}
 
 
 def sections(document: Path) -> list[tuple[str, str]]:

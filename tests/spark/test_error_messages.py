@@ -35,6 +35,7 @@ UNREACHABLE = {
     "module 'icefloe.spark' has no attribute ": "an error of Python, in its words",
     "option merge-schema: another commit changed the table's columns": "a commit between two processes of Spark",
     "arrow_udf: expected Spark 4.1 or newer, got ": "the Spark of the tests has Arrow UDFs",
+    "SQL functions: pandas gets timestamps without their zone; ": "the Spark of the tests has Arrow UDFs",
     "partition: expected a ReadTask or ChangeTask of this reader, got a ": "Spark passes the reader's own tasks",
     "filter: unknown operator; expected an operator of the REST specification, got ": "the core has parsed the filter",
     "filter: a Spark column has no transform of the table format; expected a column name, got ": "the plan refuses them",

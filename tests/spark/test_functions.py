@@ -228,9 +228,14 @@ def test_sql_functions_equal_the_rust_kernels(spark, frames):
             for own, name in _udf_cases()
             if own == kind
         ]
-        found = spark.sql(
+        called = spark.sql(
             f"SELECT {', '.join(f'{call} AS y{n}' for n, call in enumerate(calls))} FROM source ORDER BY at"
-        ).toArrow()
+        )
+        if not has_arrow_udf() and kind.startswith("timestamp"):
+            with pytest.raises(PySparkException, match="pandas gets timestamps without their zone"):
+                called.toArrow()
+            continue
+        found = called.toArrow()
         for number, name in enumerate(name for own, name in _udf_cases() if own == kind):
             result = found[f"y{number}"]
             assert result.to_pylist() == _core.transform(given, name, kind).cast(result.type).to_pylist(), (kind, name)

@@ -10,12 +10,14 @@ import functools
 import re
 from typing import TYPE_CHECKING, Any
 
-from icefloe.exceptions import ValidationError
+import pyarrow as pa
+
+from icefloe.exceptions import FeatureUnsupportedError, ValidationError
 from icefloe.spark.session import active_session
 from icefloe.spark.transform_udf import has_arrow_udf, parametrised, result_type, transformed, udf_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 _TEMPORAL = {"years": "year", "months": "month", "days": "day", "hours": "hour"}
 _TRUNCATED = {"string": "string", "binary": "binary", "int": "int", "long": "bigint"}
@@ -27,7 +29,7 @@ def register(spark: Any = None, *, prefix: str = "iceberg_", decimals: Sequence[
 
     The functions are ``iceberg_bucket(N, x)``, ``iceberg_years(x)``, ``iceberg_months(x)``, ``iceberg_days(x)``, ``iceberg_hours(x)``,
     and ``iceberg_truncate_string(W, x)``, likewise for ``binary``, ``int`` and ``long``. Their arguments have the order of the Java
-    runtime's. They run the Rust kernels in UDFs.
+    runtime's. They run the Rust kernels in UDFs. On Spark 4.0, which has no Arrow UDFs, a query that passes them a timestamp fails.
 
     Args:
         spark: Session; the active one if None.
@@ -56,9 +58,20 @@ def register(spark: Any = None, *, prefix: str = "iceberg_", decimals: Sequence[
         made[f"truncate_{name}"] = (functools.partial(parametrised, "truncate", source_type), spark_type, 2)
     session = active_session(spark)
     for function, (kernel, result, arguments) in made.items():
-        udf = udf_of(kernel, result, arguments, pandas=not has_arrow_udf())
+        pandas = not has_arrow_udf()
+        udf = udf_of(functools.partial(_of_pandas, kernel) if pandas else kernel, result, arguments, pandas=pandas)
         session.udf.register(prefix + function, udf)
     return [prefix + function for function in made]
+
+
+def _of_pandas(kernel: Callable[..., pa.Array], *arrays: pa.Array) -> pa.Array:
+    """Return the kernel's result for arguments of a pandas UDF."""
+    if any(pa.types.is_timestamp(one.type) for one in arrays):
+        raise FeatureUnsupportedError(
+            "SQL functions: pandas gets timestamps without their zone; expected Spark 4.1 or newer for a timestamp, got Spark 4.0: "
+            "use the columns of icefloe.spark.functions"
+        )
+    return kernel(*arrays)
 
 
 def _of_decimal(text: str) -> tuple[str, str]:
