@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 from icefloe.catalog import load_catalog
 from peers.tables import plain, raw_lineitem
@@ -75,6 +76,7 @@ def one(case: str, metadata: str) -> None:
     ):
         catalog.create_namespace("db")
         table = catalog.register_table("db.t", metadata)
+        pa.array([0])  # Imports pandas where it is installed, once in a process.
         files = {path for path in Path(table.location()).rglob("*") if path.is_file()}
         before, start = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter()
         work(case, catalog, table)
