@@ -90,7 +90,7 @@ class RewriteTablePath:
         manifests = _distinct(self._manifest_rows(metadata, snapshot_ids))
         table = pa.concat_tables(
             [
-                self._content(metadata, manifests, None if start is None else snapshot_ids),
+                self._content(metadata, manifests, known),
                 _files("manifest", manifests.column("manifest_path"), manifests.column("manifest_length"), True),
                 pa.Table.from_pylist(
                     [dict(zip(("kind", "source", "size", "is_rewritten"), row, strict=True)) for row in rows], _FOUND
@@ -208,8 +208,8 @@ class RewriteTablePath:
         tables = [one.manifest_rows(self._table.io).cast(MANIFEST_SCHEMA) for one in _snapshots(metadata, snapshot_ids)]
         return pa.concat_tables([MANIFEST_SCHEMA.empty_table(), *tables])
 
-    def _content(self, metadata: TableMetadata, manifests: pa.Table, added_by: frozenset[int] | None) -> pa.Table:
-        """Return the live data and delete files of manifests; of an increment only the files that its snapshots added.
+    def _content(self, metadata: TableMetadata, manifests: pa.Table, known: frozenset[int]) -> pa.Table:
+        """Return the live data and delete files of manifests; without the files of snapshots of an earlier copy.
 
         Position delete files are always copied, since the sizes of their copies are in the manifests.
         """
@@ -218,9 +218,10 @@ class RewriteTablePath:
         )
         entries = entries.filter(pc.not_equal(entries.column("status"), DELETED))
         positions = pc.equal(entries.column("content"), POSITION_DELETES)
-        if added_by is not None:
-            new = pc.is_in(entries.column("snapshot_id"), pa.array(sorted(added_by), pa.int64()))
-            entries = entries.filter(pc.or_(new, positions))
+        if known:
+            # A snapshot that was added and expired since the earlier copy has left files that the copy lacks.
+            copied = pc.is_in(entries.column("snapshot_id"), pa.array(sorted(known), pa.int64()))
+            entries = entries.filter(pc.or_(pc.invert(copied), positions))
         entries = _distinct(entries, "file_path")
         found = []
         for number, kind in enumerate(_KINDS):

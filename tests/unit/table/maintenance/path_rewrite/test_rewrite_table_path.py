@@ -143,6 +143,21 @@ def test_increment_lists_new_data_files_alone(catalog, tmp_path):
         assert path_of(manifest["path"]).stat().st_size == manifest["length"]
 
 
+def test_increment_has_files_of_a_snapshot_that_expired_since(catalog, tmp_path):
+    table = catalog.create_table("db.t", SCHEMA)
+    table.append(rows(1))
+    first = rewritten(table, tmp_path / "copy").execute()
+    copied(first)
+    table.append(rows(2))
+    expired = table.current_snapshot().snapshot_id
+    table.append(rows(3))
+    table.maintenance.expire_snapshots().by_id(expired).execute()
+    result = rewritten(table, tmp_path / "copy", start_version=first.latest_version).execute()
+    copied(result)
+    hidden(table)
+    assert ids_of(StaticTable.from_metadata(result.metadata_location).scan()) == [1, 2, 3]
+
+
 def test_copy_of_an_earlier_version(catalog, tmp_path):
     table = merge_on_read(catalog)
     expected, version = ids_of(table.scan()), table.metadata_location.rsplit("/", 1)[-1]
