@@ -1,11 +1,16 @@
 """The files that an expiry deletes, and the files that it must never delete."""
 
 import dataclasses
+import json
+from pathlib import Path
 
 import pyarrow as pa
+import pytest
 from icefloe.table.maintenance.deletion import delete_files
 
 from tests.unit.table.maintenance.every_file import (
+    BY_KIND,
+    SCHEMA,
     add_statistics,
     files_of,
     future,
@@ -189,3 +194,43 @@ def test_table_of_every_kind_keeps_all_that_is_live(catalog):
     assert ids_of(table.scan()) == expected["main"]
     table.maintenance.remove_orphan_files().older_than(future()).force().execute()
     assert ids_of(table.scan()) == expected["main"]
+
+
+def inline_manifests(table):
+    """List the manifests of all snapshots in the metadata, as the first writers of version 1 did; return the table's handle."""
+    location = table.metadata_location.removeprefix("file://")
+    metadata = json.loads(Path(location).read_text(encoding="utf-8"))
+    for snapshot, known in zip(metadata["snapshots"], table.snapshots(), strict=True):
+        snapshot["manifests"] = [manifest.manifest_path for manifest in known.manifests(table.io)]
+        Path(snapshot.pop("manifest-list").removeprefix("file://")).unlink()
+    Path(location).write_text(json.dumps(metadata), encoding="utf-8")
+    return table.catalog.load_table(table.name())
+
+
+@pytest.mark.parametrize("is_inline", [False, True], ids=["lists", "inline"])
+def test_snapshots_of_version_1_expire_with_their_files(catalog, is_inline):
+    table = catalog.create_table("db.v1", SCHEMA, partition_spec=BY_KIND, properties={"format-version": "1"})
+    table.append(rows(1, 2))
+    table.append(rows(3, 4))
+    table.overwrite(rows(5, 6), "kind = 'k1'")
+    if is_inline:
+        table = inline_manifests(table)
+    data = {path for path in files_of(table) if path.endswith(".parquet")}
+    result = table.maintenance.expire_snapshots().older_than(future()).execute()
+    assert (result.unread, result.is_partial) == ((), False)
+    assert len(table.snapshots()) == 1
+    assert ids_of(table.scan()) == [2, 4, 5, 6]
+    live = {task.file.file_path for task in table.scan().plan_files()}
+    assert {path for path in data if path in files_of(table)} == live
+    assert result.deleted_data_files_count == len(data - live) == 2
+    table.append(rows(7))
+    assert (
+        table.maintenance.remove_orphan_files()
+        .older_than("0s")
+        .force()
+        .plan()
+        .rows()
+        .column("orphan_file_location")
+        .to_pylist()
+        == []
+    )
