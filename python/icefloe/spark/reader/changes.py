@@ -10,6 +10,7 @@ from pyspark.sql.datasource import InputPartition
 from icefloe.spark.reader.read_task import exact
 from icefloe.spark.session import active_session
 from icefloe.spark.types.to_spark import to_arrow_schema, to_spark_schema
+from icefloe.spark.worker_process import reduce_fixed_costs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -38,6 +39,7 @@ class ChangeTask(InputPartition):
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Yield the rows in the Arrow schema that Spark requires."""
+        reduce_fixed_costs()
         schema = to_arrow_schema(self.schema)
         for batch in self.group.read():
             yield exact(batch, schema)

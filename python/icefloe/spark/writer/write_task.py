@@ -121,6 +121,7 @@ class WritePositionDeletes(TableTask):
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Write all batches; yield one result, or none for an empty partition."""
+        reduce_fixed_costs()
         received = list(batches)
         if not received:
             return
