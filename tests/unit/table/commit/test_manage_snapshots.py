@@ -86,13 +86,20 @@ def test_staged_snapshot_is_retried_on_a_concurrent_commit(catalog, new_table, r
     assert table.scan(snapshot_id=staged.snapshot_id).count() == 8
 
 
-def test_staged_snapshot_is_retried_when_its_parent_was_replaced_and_expired(catalog, new_table, rows):
+def test_staged_snapshot_is_retried_when_its_parent_was_replaced_and_expired(catalog, new_table, rows, monkeypatch):
     table = new_table()
-    other = catalog.load_table(table.name())
-    other.overwrite(rows((9, "a", None)))
-    other.maintenance.expire_snapshots().older_than("0s").execute()
+    commit = catalog.commit_table
+
+    def commit_after_expiry(*arguments):
+        monkeypatch.undo()
+        other = catalog.load_table(table.name())
+        other.overwrite(rows((9, "a", None)))
+        other.maintenance.expire_snapshots().older_than("0s").execute()
+        return commit(*arguments)
+
+    monkeypatch.setattr(catalog, "commit_table", commit_after_expiry)
     table.append(rows((10, "a", None)), branch=None)
-    staged = catalog.load_table(table.name()).snapshots()[-1]
+    staged = table.snapshots()[-1]
     assert sorted(table.scan(snapshot_id=staged.snapshot_id).to_arrow().column("id").to_pylist()) == [9, 10]
 
 
