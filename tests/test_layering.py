@@ -65,7 +65,7 @@ TABLE_LAYERS = [
 ]
 
 MAINTENANCE_LAYERS = [
-    {"age", "display", "locations", "progress", "table_checks", "plan", "deletion", "snapshot_files"},
+    {"age", "display", "locations", "progress", "table_checks", "plan", "branch_plan", "deletion", "snapshot_files"},
     {"groups"},
     {"deletes"},
     {"rewrite", "rewrite_manifests", "expiry", "orphans", "statistics", "path_rewrite"},

@@ -1,7 +1,8 @@
-"""The verb `doctor`: what is wrong with a table."""
+"""The verbs `doctor` and `report`: findings about a table, and a page of its state."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -36,3 +37,26 @@ def doctor(session: Session, table: str, files: FileCheck | None, statistics: bo
     diagnosis = session.table(table).doctor(files, statistics)
     session.output.document(diagnosis.as_dict(), diagnosis)
     return ExitCode.DONE if diagnosis.is_healthy else ExitCode.PROBLEMS
+
+
+@verb("report", returns="file")
+@table_argument
+@click.option(
+    "-o",
+    "--output",
+    "page",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The page to write.  [default: standard output]",
+)
+@files_option
+@statistics_option
+def report(session: Session, table: str, page: Path | None, files: FileCheck | None, statistics: bool) -> None:
+    """Write a page about the state of a table: one HTML file, which needs no network."""
+    from icefloe.report import report_page
+
+    text = report_page(session.table(table), files=files, statistics=statistics)
+    if page is None:
+        click.echo(text, nl=False)
+        return
+    page.write_text(text, encoding="utf-8")
+    session.note(f"wrote {page}, {len(text.encode()):,} bytes")

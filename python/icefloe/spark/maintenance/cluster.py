@@ -28,7 +28,7 @@ def execute(table: Table, plan: Plan, spark: Any) -> Result:
     if spark is None or not isinstance(plan, RewriteDataFilesPlan):
         return table.maintenance.execute(plan)
     from icefloe.spark.maintenance.data_file_groups import ClusterRewriteRun
-    from icefloe.table.maintenance.deletes.delete_files_plan import check_plan
+    from icefloe.table.maintenance.branch_plan import check_plan
 
     check_plan(plan, table)
     return ClusterRewriteRun(spark, table, plan).execute()

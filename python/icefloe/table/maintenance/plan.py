@@ -74,9 +74,19 @@ class Result(ABC):
     def summary(self) -> str:
         """Return one sentence on what was done."""
 
-    @abstractmethod
     def as_dict(self) -> dict[str, Any]:
-        """Return the result as JSON values, as `Plan.as_dict` does."""
+        """Return the verb, the summary and the attributes as JSON values, as `Plan.as_dict` does."""
+        values = {name: _json_value(name, value) for name, value in vars(self).items()}
+        return {"verb": self.verb, "summary": self.summary(), **values}
 
     def __str__(self) -> str:
         return self.summary()
+
+
+def _json_value(name: str, value: Any) -> Any:
+    """Return an attribute of a result as a JSON value: ids are texts."""
+    if name == "snapshot_id":
+        return None if value is None else str(value)
+    if name == "snapshot_ids":
+        return [str(one) for one in value]
+    return list(value) if isinstance(value, tuple) else value

@@ -11,9 +11,9 @@ import pyarrow.compute as pc
 from icefloe.manifest.reading import MANIFEST_SCHEMA
 from icefloe.table.commit.manifest_writer import manifests_of
 from icefloe.table.commit.rewrite_manifests import RewriteManifests
-from icefloe.table.maintenance.deletes.delete_files_plan import branch_head, check_plan
+from icefloe.table.maintenance.branch_plan import BranchPlan, branch_head, check_plan
 from icefloe.table.maintenance.display import bytes_text, count_text
-from icefloe.table.maintenance.plan import Plan, Result
+from icefloe.table.maintenance.plan import Result
 from icefloe.table.properties.definitions import MANIFEST_TARGET_SIZE
 from icefloe.table.refs import MAIN_BRANCH
 from icefloe.table.write_transaction import WriteTransaction
@@ -41,60 +41,26 @@ _SHOWN = (
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class RewriteManifestsPlan(Plan):
+class RewriteManifestsPlan(BranchPlan):
     """Manifests whose entries move to new manifests.
 
     Attributes:
-        table_uuid: The table.
-        branch: The branch to change.
-        snapshot_id: The snapshot that was planned.
         sort_by: Partition fields that entries are clustered by; empty for the whole tuple.
         manifests: One row for each manifest, columns of a manifest list and `reason`.
     """
 
     verb: ClassVar[str] = _VERB
-    table_uuid: str
-    branch: str
-    snapshot_id: int | None
+    listed: ClassVar[str] = "manifests"
+    size_column: ClassVar[str] = "manifest_length"
+    shown: ClassVar[tuple[str, ...]] = _SHOWN
     sort_by: tuple[str, ...]
     manifests: pa.Table = field(repr=False)
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether no manifest is rewritten."""
-        return bool(self.manifests.num_rows == 0)
-
-    @property
-    def file_count(self) -> int:
-        """The number of manifests to rewrite."""
-        return int(self.manifests.num_rows)
-
-    @property
-    def total_bytes(self) -> int:
-        """The bytes of these manifests."""
-        return int(pc.sum(self.manifests.column("manifest_length")).as_py() or 0)
 
     def summary(self) -> str:
         """Return one sentence on what the plan does."""
         if self.is_empty:
             return f"{_VERB}: no manifest needs to be rewritten"
         return f"{_VERB}: rewrite {count_text(self.file_count, 'manifest')} of {bytes_text(self.total_bytes)}"
-
-    def rows(self) -> pa.Table:
-        """Return one row for each manifest: its path, content (0 data, 1 deletes), spec, length, file counts and `reason`."""
-        return self.manifests.select(list(_SHOWN))
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the plan as JSON values."""
-        return {
-            "verb": self.verb,
-            "summary": self.summary(),
-            "branch": self.branch,
-            "snapshot_id": None if self.snapshot_id is None else str(self.snapshot_id),
-            "file_count": self.file_count,
-            "total_bytes": self.total_bytes,
-            "manifests": self.rows().to_pylist(),
-        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,16 +84,6 @@ class RewriteManifestsResult(Result):
             return f"{_VERB}: nothing was changed"
         before = count_text(self.rewritten_manifests_count, "manifest")
         return f"{_VERB}: replaced {before} by {count_text(self.added_manifests_count, 'manifest')}"
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the result as JSON values."""
-        return {
-            "verb": self.verb,
-            "summary": self.summary(),
-            "rewritten_manifests_count": self.rewritten_manifests_count,
-            "added_manifests_count": self.added_manifests_count,
-            "snapshot_id": None if self.snapshot_id is None else str(self.snapshot_id),
-        }
 
 
 class RewriteManifestsBuilder:

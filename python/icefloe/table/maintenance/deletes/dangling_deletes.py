@@ -9,14 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe.table.commit.rewrite_files import RewriteFiles
+from icefloe.table.maintenance.branch_plan import branch_head, check_plan
 from icefloe.table.maintenance.deletes.delete_files_commit import planned_anew
-from icefloe.table.maintenance.deletes.delete_files_plan import (
-    DeleteFilesPlan,
-    DeleteFilesResult,
-    branch_head,
-    check_plan,
-    live_delete_files,
-)
+from icefloe.table.maintenance.deletes.delete_files_plan import DeleteFilesPlan, DeleteFilesResult, live_delete_files
 from icefloe.table.maintenance.display import bytes_text, count_text
 from icefloe.table.maintenance.groups.table_files import whole_files
 from icefloe.table.refs import MAIN_BRANCH

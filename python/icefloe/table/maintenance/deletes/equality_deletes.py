@@ -10,14 +10,9 @@ import pyarrow.compute as pc
 
 from icefloe.exceptions import CommitStateUnknownException, IcebergError
 from icefloe.table.environment import SYSTEM
+from icefloe.table.maintenance.branch_plan import branch_head, check_plan
 from icefloe.table.maintenance.deletes.delete_files_commit import planned_anew, replace_delete_files, total_size
-from icefloe.table.maintenance.deletes.delete_files_plan import (
-    DeleteFilesPlan,
-    DeleteFilesResult,
-    branch_head,
-    check_plan,
-    live_delete_files,
-)
+from icefloe.table.maintenance.deletes.delete_files_plan import DeleteFilesPlan, DeleteFilesResult, live_delete_files
 from icefloe.table.maintenance.groups.file_groups import deletes_of
 from icefloe.table.maintenance.groups.table_files import whole_files
 from icefloe.table.refs import MAIN_BRANCH

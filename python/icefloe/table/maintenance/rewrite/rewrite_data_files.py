@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import ValidationError
 from icefloe.expressions.tree import AlwaysTrue
-from icefloe.table.commit.snapshot_producer import check_branch, head_of
 from icefloe.table.environment import SYSTEM
+from icefloe.table.maintenance.branch_plan import branch_head, check_plan
 from icefloe.table.maintenance.groups.file_groups import pack
 from icefloe.table.maintenance.groups.options import RewriteOptions
 from icefloe.table.maintenance.groups.table_files import whole_files
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from icefloe.expressions import BooleanExpression
     from icefloe.partitioning import PartitionSpec
     from icefloe.table.metadata import TableMetadata
-    from icefloe.table.snapshots import Snapshot
 
 _VERB = "rewrite_data_files"
 
@@ -136,7 +135,7 @@ class RewriteDataFiles:
         clustering.check(_VERB, metadata)
         spec = self._spec(metadata)
         sizes = self._options.sizes(_VERB, metadata.properties)
-        head = self._head(metadata)
+        head = branch_head(metadata, self._branch, _VERB)
         scan = whole_files(self._table, metadata, None if head is None else head.snapshot_id, self._row_filter)
         rewrites = rewrites_to(metadata, sizes)
         candidates = data_file_candidates(scan, metadata.specs(), spec, clustering, sizes, self._options, rewrites)
@@ -169,10 +168,7 @@ class RewriteDataFiles:
         """
         if plan is None:
             plan = self.plan()
-        if plan.table_uuid != str(self._table.metadata.table_uuid):
-            raise ValidationError(
-                f"{_VERB}: expected a plan of table {self._table.metadata.table_uuid}, got one of table {plan.table_uuid}"
-            )
+        check_plan(plan, self._table)
         return RewriteRun(self._table, plan).execute()
 
     # ---- parts
@@ -190,9 +186,3 @@ class RewriteDataFiles:
                 f"{_VERB}: output_spec_id: expected the id of a partition spec {sorted(metadata.specs())}, got {wanted}"
             )
         return spec
-
-    def _head(self, metadata: TableMetadata) -> Snapshot | None:
-        check_branch(metadata, self._branch)
-        if self._branch != MAIN_BRANCH and self._branch not in metadata.refs:
-            raise ValidationError(f"{_VERB}: branch {self._branch!r} does not exist")
-        return head_of(metadata, self._branch)

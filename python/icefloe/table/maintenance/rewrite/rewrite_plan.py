@@ -5,40 +5,36 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
+from icefloe.table.maintenance.branch_plan import BranchPlan
 from icefloe.table.maintenance.display import bytes_text, count_text
-from icefloe.table.maintenance.plan import Plan, Result
+from icefloe.table.maintenance.plan import Result
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from icefloe.table.maintenance.groups.options import RewriteOptions
     from icefloe.table.maintenance.rewrite.clustering import Clustering
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class RewriteDataFilesPlan(Plan):
+class RewriteDataFilesPlan(BranchPlan):
     """Groups of data files, each to be rewritten into new files.
 
     Attributes:
-        table_uuid: The table.
         plan_id: An id that the commits of this plan record in their summaries.
-        branch: The branch to change.
-        snapshot_id: The snapshot that was planned; None for a table without rows.
-        sequence_number: Its sequence number.
+        sequence_number: Sequence number of the snapshot that was planned.
         spec_id: Partition spec of the new files.
         clustering: Arrangement of the rows.
         options: The options.
-        groups: One row for each group.
+        groups: One row for each group: `partition`, `files`, `bytes`, `rows`, `new_files` (expected) and `reason`.
         files: The files, group after group, columns of a scan plan.
         deletes: The delete files that `files.deletes` refers to.
     """
 
     verb: ClassVar[str] = "rewrite_data_files"
-    table_uuid: str
+    listed: ClassVar[str] = "groups"
+    size_column: ClassVar[str] = "bytes"
     plan_id: str
-    branch: str
-    snapshot_id: int | None
     sequence_number: int
     spec_id: int
     clustering: Clustering
@@ -48,19 +44,9 @@ class RewriteDataFilesPlan(Plan):
     deletes: pa.RecordBatch = field(repr=False)
 
     @property
-    def is_empty(self) -> bool:
-        """Whether no file is to be rewritten."""
-        return bool(self.groups.num_rows == 0)
-
-    @property
     def file_count(self) -> int:
         """The number of data files to rewrite."""
         return int(self.files.num_rows)
-
-    @property
-    def total_bytes(self) -> int:
-        """The bytes of these files."""
-        return int(pc.sum(self.groups.column("bytes")).as_py() or 0)
 
     def summary(self) -> str:
         """Return one sentence on what the plan does."""
@@ -71,22 +57,9 @@ class RewriteDataFilesPlan(Plan):
             f"{bytes_text(self.total_bytes)} in {count_text(self.groups.num_rows, 'group')}"
         )
 
-    def rows(self) -> pa.Table:
-        """Return one row for each group: `partition`, `files`, `bytes`, `rows`, `new_files` (expected) and `reason`."""
-        return self.groups
-
     def as_dict(self) -> dict[str, Any]:
         """Return the plan as JSON values."""
-        return {
-            "verb": self.verb,
-            "summary": self.summary(),
-            "branch": self.branch,
-            "snapshot_id": None if self.snapshot_id is None else str(self.snapshot_id),
-            "strategy": str(self.clustering),
-            "file_count": self.file_count,
-            "total_bytes": self.total_bytes,
-            "groups": self.groups.to_pylist(),
-        }
+        return {**super().as_dict(), "strategy": str(self.clustering)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,18 +100,3 @@ class RewriteDataFilesResult(Result):
         if self.failures:
             text += f"; {count_text(self.failed_data_files_count, 'data file')} not rewritten: {self.failures[0]}"
         return text
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the result as JSON values."""
-        return {
-            "verb": self.verb,
-            "summary": self.summary(),
-            "rewritten_data_files_count": self.rewritten_data_files_count,
-            "added_data_files_count": self.added_data_files_count,
-            "rewritten_bytes_count": self.rewritten_bytes_count,
-            "added_bytes_count": self.added_bytes_count,
-            "failed_data_files_count": self.failed_data_files_count,
-            "removed_delete_files_count": self.removed_delete_files_count,
-            "snapshot_ids": [str(snapshot_id) for snapshot_id in self.snapshot_ids],
-            "failures": list(self.failures),
-        }
