@@ -19,7 +19,6 @@ from tests.simulator.operations import (
     History,
     Layout,
     Merge,
-    Publish,
     Row,
     SetProperty,
 )
@@ -167,42 +166,8 @@ MUTANTS = {
     ),
     "requirements are ignored": Mutant(
         "icefloe.catalog.apply_commit:updated_metadata",
-        "requirement.validate(current)\n    _check_snapshots_follow(current, updates)",
+        "requirement.validate(current)\n    _check_sequence_numbers(current, updates)",
         "pass",
-    ),
-    "sequence numbers are not checked": Mutant(
-        "icefloe.catalog.apply_commit:_check_snapshots_follow",
-        "number <= current.last_sequence_number",
-        "False",
-        History(
-            seed=0,
-            layout=Layout.FLAT,
-            initial=((Row(5, "a", 0),),),
-            branches=("dev",),
-            transactions=tuple(
-                ClientTransaction((Append((Row(1, "a", number),), branch),), explicit=False)
-                for number, branch in enumerate(("main", "dev"))
-            ),
-            shared_only=True,
-        ),
-    ),
-    "timestamps of staged snapshots are not checked": Mutant(
-        "icefloe.catalog.apply_commit:_check_snapshots_follow",
-        "update.snapshot.timestamp_ms < oldest_ms",
-        "False",
-        History(
-            seed=0,
-            layout=Layout.FLAT,
-            initial=(),
-            branches=("dev",),
-            transactions=(
-                ClientTransaction((Publish("main"),), explicit=True),
-                ClientTransaction((Append((Row(0, "a", 100),), "dev"),), explicit=True),
-            ),
-            shared_only=True,
-            clocks=(3_600_000, 0),
-            staged=(Row(2, "a", 9),),
-        ),
     ),
     "a commit starts from the metadata of its handle": Mutant(
         f"{POINTER}.commit_table", "loaded if location == loaded_location else self._read(location)", "loaded"

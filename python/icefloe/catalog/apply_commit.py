@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from icefloe.exceptions import CommitFailedException, ValidationError
 from icefloe.io.pyarrow import pyarrow_to_schema
 from icefloe.schema import Schema
-from icefloe.table.metadata import CLOCK_TOLERANCE_MS, TableMetadata, new_table_metadata
+from icefloe.table.metadata import TableMetadata, new_table_metadata
 from icefloe.table.update import AddSnapshotUpdate, update_table_metadata
 
 if TYPE_CHECKING:
@@ -56,12 +56,12 @@ def updated_metadata(  # noqa: PLR0913 - the two versions and the change
     """Check the requirements on `current`, the metadata at `current_location`, and return it with the updates applied.
 
     Raises:
-        CommitFailedException: A requirement does not hold, another commit took a new snapshot's sequence number or is later than it, or
-            the updates fit the version at `loaded_location`, for which they were made, and not the current one.
+        CommitFailedException: A requirement does not hold, another snapshot has the sequence number of a new one, or the updates fit
+            the version at `loaded_location`, for which they were made, and not the current one.
     """
     for requirement in requirements:
         requirement.validate(current)
-    _check_snapshots_follow(current, updates)
+    _check_sequence_numbers(current, updates)
     try:
         updated = update_table_metadata(
             current, updates, metadata_location=current_location, now_ms=environment.now_ms()
@@ -69,7 +69,8 @@ def updated_metadata(  # noqa: PLR0913 - the two versions and the change
     except ValidationError as error:
         if current_location == loaded_location:
             raise
-        # The next attempt is made for the current version: a snapshot may have expired that this one refers to.
+        # The next attempt is made for the current version: a snapshot may have expired that this one refers to, or a commit whose clock is
+        # ahead may have made this one too old.
         raise CommitFailedException(f"{error}; a concurrent commit changed the table") from error
     return updated if updated is current else updated.with_repaired({})
 
@@ -86,25 +87,18 @@ def check_same_uuid(table: str, current: TableMetadata, updated: TableMetadata) 
         )
 
 
-def _check_snapshots_follow(current: TableMetadata, updates: tuple[TableUpdate, ...]) -> None:
-    """Check that new snapshots come after the table's last change: no requirement covers commits to other branches.
+def _check_sequence_numbers(current: TableMetadata, updates: tuple[TableUpdate, ...]) -> None:
+    """Check that sequence numbers are new, also those of snapshots without a parent, which `update_table_metadata` lets pass as Java does.
 
-    A writer that staged a snapshot before such a commit stages it again: its sequence number may be used, and its timestamp too old
-    if the other commit's clock is ahead.
+    No requirement covers the numbers of commits to other branches.
     """
-    log = current.snapshot_log
-    oldest_ms = log[-1].timestamp_ms - CLOCK_TOLERANCE_MS if log else 0
+    if current.format_version < 2:
+        return
     for update in updates:
-        if not isinstance(update, AddSnapshotUpdate):
-            continue
-        number = update.snapshot.sequence_number
-        if current.format_version >= 2 and number is not None and number <= current.last_sequence_number:
-            raise CommitFailedException(
-                f"cannot add a snapshot with sequence number {number}: expected more than {current.last_sequence_number}, the "
-                "table's last sequence number; refresh and retry"
-            )
-        if update.snapshot.timestamp_ms < oldest_ms:
-            raise CommitFailedException(
-                f"cannot add a snapshot with timestamp {update.snapshot.timestamp_ms} ms: expected at least {oldest_ms} ms, as another "
-                "commit changed the table later; refresh and retry"
-            )
+        if isinstance(update, AddSnapshotUpdate):
+            number = update.snapshot.sequence_number
+            if number is not None and number <= current.last_sequence_number:
+                raise CommitFailedException(
+                    f"cannot add a snapshot with sequence number {number}: expected more than {current.last_sequence_number}, the "
+                    "table's last sequence number; refresh and retry"
+                )

@@ -25,6 +25,7 @@ from icefloe.table.maintenance.display import bytes_text, count_text
 from icefloe.table.maintenance.locations import is_below
 from icefloe.table.maintenance.plan import Plan, Result
 from icefloe.table.metadata.files import METADATA_DIRECTORY
+from icefloe.table.properties.definitions import GC_ENABLED
 from icefloe.transforms import IdentityTransform
 from icefloe.typedef import EMPTY_DICT
 from icefloe.types import DateType, IntegerType, LongType, NestedField, PrimitiveType, StringType
@@ -271,7 +272,7 @@ def snapshot_directory(  # noqa: PLR0913 - the definition of a table
         source=root,
         identifier=catalog.identifier_to_tuple(identifier),
         location=location,
-        properties={**properties, "snapshot": "true", "gc.enabled": "false"},
+        properties={**properties, "snapshot": "true", GC_ENABLED.name: "false"},
         schema=schema,
         partition_types=dict(partition_types),
     )

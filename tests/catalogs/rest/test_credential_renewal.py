@@ -14,7 +14,7 @@ from icefloe.partitioning import PartitionField, PartitionSpec
 from icefloe.transforms import IdentityTransform
 
 from tests.catalogs.rest.protocol_server import Answer
-from tests.catalogs.rest.test_protocol import ENDPOINT, TABLE, ServedTable
+from tests.catalogs.rest.served_table import ENDPOINT, TABLE, ServedTable
 from tests.catalogs.rest.test_remote_signing import UnsignedPayload
 from tests.storage.conftest import bucket, s3  # noqa: F401 - fixtures
 from tests.storage.servers import Proxy, Relay, serving

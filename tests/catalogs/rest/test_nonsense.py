@@ -13,7 +13,7 @@ from icefloe.table.update import AssertTableUUID, SetPropertiesUpdate
 from icefloe.types import LongType, NestedField
 
 from tests.catalogs.rest.protocol_server import Answer
-from tests.catalogs.rest.test_protocol import ENDPOINT, TABLE, ServedTable, table_json
+from tests.catalogs.rest.served_table import ENDPOINT, TABLE, ServedTable, table_json
 from tests.catalogs.rest.test_scan_planning import OFFERED
 
 SECRETS = ("of-the-user", "secret=1", "pass-word")

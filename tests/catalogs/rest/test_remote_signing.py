@@ -13,7 +13,7 @@ from botocore.credentials import Credentials
 from icefloe.exceptions import FeatureUnsupportedError, IcebergError
 
 from tests.catalogs.rest.protocol_server import Answer, error
-from tests.catalogs.rest.test_protocol import TABLE, ServedTable
+from tests.catalogs.rest.served_table import TABLE, ServedTable
 from tests.storage.conftest import bucket, s3  # noqa: F401 - fixtures
 
 SIGN = "/v1/aws/s3/sign"

@@ -23,7 +23,7 @@ from icefloe.transforms import BucketTransform, DayTransform, IdentityTransform
 from icefloe.types import DateType, DecimalType, LongType, NestedField, StringType, StructType
 
 from tests.catalogs.rest.protocol_server import Answer, error
-from tests.catalogs.rest.test_protocol import ENDPOINT, TABLE, ServedTable
+from tests.catalogs.rest.served_table import ENDPOINT, TABLE, ServedTable
 
 SERVER = {"scan-planning-mode": "server"}
 PLAN = f"{TABLE}/plan"

@@ -48,6 +48,14 @@ def test_registered_table_is_the_same_table(pointer_catalog):
     pointer_catalog.register_table("db.b", table.metadata_location, overwrite=True)
 
 
+def test_first_snapshots_of_two_branches_have_different_sequence_numbers(pointer_catalog):
+    pointer_catalog.create_namespace("db")
+    table = pointer_catalog.create_table("db.a", SCHEMA)
+    pointer_catalog.load_table("db.a").append(pa.table({"id": [1]}), branch="dev")
+    table.append(pa.table({"id": [2]}))
+    assert [one.sequence_number for one in table.snapshots()] == [1, 2]
+
+
 def earlier_version(catalog):
     """Return the location of the first metadata of a table with two versions, and the table."""
     catalog.create_namespace("db")

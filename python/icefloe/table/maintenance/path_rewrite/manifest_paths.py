@@ -15,6 +15,12 @@ import pyarrow.compute as pc
 
 from icefloe import _core
 from icefloe.table.properties.core import delete_file_properties, manifest_properties
+from icefloe.table.properties.definitions import (
+    DATA_PATH,
+    DELETE_FORMAT,
+    DELETE_GRANULARITY,
+    DELETE_TARGET_FILE_SIZE,
+)
 from icefloe.table.read_context import schema_json, schemas_json, specs_json
 from icefloe.table.write.position_deletes import deleted_positions
 
@@ -198,11 +204,11 @@ class StagedManifests:
         # One file stays one file, in its format.
         properties = {
             **delete_file_properties(metadata.properties),
-            "write.delete.granularity": "partition",
-            "write.delete.format.default": file.column("file_format")[0].as_py().lower(),
-            "write.delete.target-file-size-bytes": str(2**62),
+            DELETE_GRANULARITY.name: "partition",
+            DELETE_FORMAT.name: file.column("file_format")[0].as_py().lower(),
+            DELETE_TARGET_FILE_SIZE.name: str(2**62),
         }
-        properties.pop("write.data.path", None)
+        properties.pop(DATA_PATH.name, None)
         return _core.write_position_deletes(
             self._io.core,
             positions,

@@ -6,12 +6,14 @@ import gzip
 import json
 from typing import TYPE_CHECKING, Any
 
+from icefloe.table.properties.definitions import DATA_PATH, METADATA_PATH
+
 if TYPE_CHECKING:
     from icefloe.table.maintenance.path_rewrite.prefixes import Prefixes
 
 _PROPERTIES = (
-    "write.data.path",
-    "write.metadata.path",
+    DATA_PATH.name,
+    METADATA_PATH.name,
     "write.object-storage.path",
     "write.folder-storage.path",
 )

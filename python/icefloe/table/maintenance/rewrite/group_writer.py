@@ -12,6 +12,7 @@ from icefloe import _core
 from icefloe.exceptions import ValidationError
 from icefloe.table.properties.core import data_file_properties
 from icefloe.table.properties.definitions import TARGET_FILE_SIZE, WRITE_MEMORY
+from icefloe.table.properties.names import TableProperties
 from icefloe.table.read_context import schema_json, sort_order_json, spec_json
 from icefloe.table.write.file_writer import FileWriter
 from icefloe.table.write.rows import unfiltered
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.scan.plan import ScanPlan
 
-_PAGE_ROWS = "write.parquet.page-row-limit"
 _CURVE_PAGE_ROWS = 5_000
 """Rows of a page along a curve. A filter on one of two columns selects one page of every `sqrt(pages)`, so small pages skip more."""
 _SAMPLE_ROWS = 32_768
@@ -115,7 +115,7 @@ class GroupWriter(FileWriter):
         properties[TARGET_FILE_SIZE.name] = str(layout.file_bytes)
         properties[WRITE_MEMORY.name] = str(layout.writer_bytes)
         if layout.clustering.is_curve:
-            properties.setdefault(_PAGE_ROWS, str(_CURVE_PAGE_ROWS))
+            properties.setdefault(TableProperties.PARQUET_PAGE_ROW_LIMIT, str(_CURVE_PAGE_ROWS))
         return _core.write_data_files(
             self._io.core,
             rows,
