@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.simulator.operations import (
     Append,
+    ChangeSpec,
     ClientTransaction,
     Condition,
     Delete,
@@ -19,10 +20,10 @@ from tests.simulator.operations import (
 
 
 def history_of(*clients: tuple[Operation, ...], **parts: object) -> History:
-    """Return a history of an unpartitioned table with one transaction for each client."""
-    parts = {"seed": 0, "initial": ((Row(0, "a", 0), Row(1, "a", 1)), (Row(2, "a", 2),)), **parts}
+    """Return a history, by default of an unpartitioned table, with one transaction for each client."""
+    initial = ((Row(0, "a", 0), Row(1, "a", 1)), (Row(2, "a", 2),))
+    parts = {"seed": 0, "layout": Layout.FLAT, "initial": initial, **parts}
     return History(
-        layout=Layout.FLAT,
         transactions=tuple(
             ClientTransaction(one, explicit=len(one) > 1 and not isinstance(one[-1], Maintain)) for one in clients
         ),
@@ -56,5 +57,11 @@ FOUND = {
     ),
     "rows are deleted by key while their file is compacted": history_of(
         (DeleteKeys((1,), "a"),), (Maintain("compact all"),), deleted=(0,)
+    ),
+    "a partition spec expires while files of it are written": history_of(
+        (ChangeSpec("flat"), Append((Row(3, "a", 3),))),
+        (Maintain("expire with metadata"),),
+        layout=Layout.BY_PART_THEN_BY_ID,
+        initial=((Row(0, "a", 0),),),
     ),
 }

@@ -12,6 +12,7 @@ from icefloe.table.update import (
     AssertDefaultSpecId,
     AssertLastAssignedFieldId,
     AssertLastAssignedPartitionId,
+    AssertPartitionSpecExists,
     AssertRefSnapshotId,
     AssertSnapshotExists,
     AssertTableUUID,
@@ -46,9 +47,17 @@ def first_of_each(*groups: tuple[TableRequirement, ...]) -> tuple[TableRequireme
     merged: dict[tuple[str, str], TableRequirement] = {}
     for group in groups:
         for requirement in group:
-            of = requirement.snapshot_id if isinstance(requirement, AssertSnapshotExists) else None
-            merged.setdefault((requirement.type, str(getattr(requirement, "ref", of))), requirement)
+            merged.setdefault((requirement.type, _subject(requirement)), requirement)
     return tuple(merged.values())
+
+
+def _subject(requirement: TableRequirement) -> str:
+    """Return what a requirement is about, of the things that its type has several of."""
+    if isinstance(requirement, AssertSnapshotExists):
+        return str(requirement.snapshot_id)
+    if isinstance(requirement, AssertPartitionSpecExists):
+        return str(requirement.spec_id)
+    return str(getattr(requirement, "ref", None))
 
 
 def _requirement(base: TableMetadata, update: TableUpdate) -> tuple[tuple[str, str], TableRequirement] | None:

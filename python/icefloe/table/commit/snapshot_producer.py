@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe import _core
-from icefloe.exceptions import ValidationError
+from icefloe.exceptions import ValidationError, ValidationException
 from icefloe.table.commit.derived_requirements import requirements_of
 from icefloe.table.commit.manifest_writer import DATA, DELETES, ManifestWriter
 from icefloe.table.commit.summary import (
@@ -28,7 +28,7 @@ from icefloe.table.properties.definitions import MANIFEST_MERGE, PARTITION_SUMMA
 from icefloe.table.read_context import schema_json, spec_json
 from icefloe.table.refs import SnapshotRefType
 from icefloe.table.snapshots import Operation, Snapshot, Summary, update_snapshot_summaries
-from icefloe.table.update import AddSnapshotUpdate, AssertRefSnapshotId, SetSnapshotRefUpdate
+from icefloe.table.update import AddSnapshotUpdate, AssertPartitionSpecExists, AssertRefSnapshotId, SetSnapshotRefUpdate
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -123,6 +123,7 @@ class SnapshotProducer(ABC):
     def stage(self, base: TableMetadata, attempt: int) -> tuple[tuple[TableUpdate, ...], tuple[TableRequirement, ...]]:
         """Write the snapshot's manifests and list on top of `base`; return the updates and requirements that commit it."""
         self._check_format(base)
+        specs = self._spec_requirements(base)
         head = head_of(base, self._branch)
         manifests = self._manifests(base, head)
         sequence_number = base.last_sequence_number + 1 if base.format_version >= 2 else 0
@@ -141,7 +142,7 @@ class SnapshotProducer(ABC):
         updates: tuple[TableUpdate, ...] = (AddSnapshotUpdate(snapshot=snapshot),)
         if self._branch is not None:
             updates = (*updates, self._ref_update(base, self._branch))
-        return updates, (*requirements_of(base, updates), *self._origin_requirement(base))
+        return updates, (*requirements_of(base, updates), *self._origin_requirement(base), *specs)
 
     def committed(self, table: TableMetadata) -> None:
         """Delete manifests and lists of earlier attempts that the committed snapshot does not use.
@@ -167,6 +168,22 @@ class SnapshotProducer(ABC):
         check_branch(base, self._branch)
         if self._added_deletes:
             check_delete_files(base)
+
+    def _spec_requirements(self, base: TableMetadata) -> tuple[TableRequirement, ...]:
+        """Return the requirements that the partition specs of new files exist.
+
+        Raises:
+            ValidationException: A concurrent commit removed one of them.
+        """
+        files = file_columns(*self._added, *self._added_deletes)
+        spec_ids = sorted(pc.unique(files.column("spec_id")).to_pylist())
+        for spec_id in spec_ids:
+            if spec_id not in base.specs():
+                raise ValidationException(
+                    f"cannot add files of partition spec {spec_id}: a concurrent commit removed the spec, since no file used it; "
+                    "refresh the table and write the rows again"
+                )
+        return tuple(AssertPartitionSpecExists(spec_id=spec_id) for spec_id in spec_ids)
 
     def _origin_requirement(self, base: TableMetadata) -> tuple[TableRequirement, ...]:
         """Return the requirement that main has not moved if the change starts at main's head: a new branch, or a staged snapshot.

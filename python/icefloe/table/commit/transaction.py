@@ -11,7 +11,7 @@ from icefloe.table.commit.committing_table import CommitTableResponse, Committin
 from icefloe.table.commit.derived_requirements import first_of_each, requirements_of
 from icefloe.table.commit.retry import RetryPolicy
 from icefloe.table.environment import SYSTEM, Environment
-from icefloe.table.update import AddSnapshotUpdate, update_table_metadata
+from icefloe.table.update import AddSnapshotUpdate, AssertPartitionSpecExists, update_table_metadata
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -179,7 +179,14 @@ class Transaction:
         updates, requirements = change.stage(self._working, attempt)
         self._working = update_table_metadata(self._working, updates, now_ms=self.environment.now_ms())
         self._updates += updates
-        self._requirements = first_of_each(self._requirements, requirements)
+        self._requirements = first_of_each(self._requirements, self._of_others(requirements))
+
+    def _of_others(self, requirements: tuple[TableRequirement, ...]) -> tuple[TableRequirement, ...]:
+        """Leave out requirements on partition specs that this transaction adds."""
+        known = self._newest.specs()
+        return tuple(
+            one for one in requirements if not isinstance(one, AssertPartitionSpecExists) or one.spec_id in known
+        )
 
     def _reset(self) -> list[Change]:
         """Drop and return the changes. Their files are kept: the table refers to them, or may refer to them."""

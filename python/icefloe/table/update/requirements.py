@@ -133,6 +133,20 @@ class AssertSnapshotExists(TableRequirement):
             )
 
 
+class AssertPartitionSpecExists(TableRequirement):
+    """A partition spec that new files have was not removed."""
+
+    type: Literal["assert-partition-spec-exists"] = "assert-partition-spec-exists"
+    is_sent: ClassVar[bool] = False
+    spec_id: StrictInt
+
+    def _check(self, metadata: TableMetadata) -> None:
+        if self.spec_id not in metadata.specs():
+            raise CommitFailedException(
+                f"Requirement failed: partition spec {self.spec_id} was removed concurrently ({self.type})"
+            )
+
+
 class AssertLastAssignedFieldId(TableRequirement):
     """No column has been added."""
 

@@ -1,9 +1,9 @@
 """The commit of an expiry beside other commits, and files after a commit that failed or lost its reply."""
 
 import pytest
-from icefloe.exceptions import CommitFailedException, CommitStateUnknownException
+from icefloe.exceptions import CommitFailedException, CommitStateUnknownException, ValidationException
 
-from tests.unit.table.maintenance.every_file import files_of, future, ids_of, snapshot_ids
+from tests.unit.table.maintenance.every_file import SCHEMA, files_of, future, ids_of, rows, snapshot_ids
 
 
 def test_unknown_outcome_deletes_nothing(table, catalog, monkeypatch):
@@ -63,3 +63,19 @@ def test_commit_that_never_succeeds_deletes_nothing(table, catalog, monkeypatch)
     with pytest.raises(CommitFailedException, match="another writer"):
         table.maintenance.expire_snapshots().older_than(future()).execute()
     assert files_of(table) == before
+
+
+def test_files_of_a_spec_that_expiry_removed_are_refused(catalog):
+    table = catalog.create_table("db.specs", SCHEMA)
+    stale = catalog.load_table("db.specs")
+    with table.update_spec() as update:
+        update.add_identity("kind")
+    table.maintenance.expire_snapshots().clean_expired_metadata().execute()
+    assert list(table.specs()) == [1]
+    with pytest.raises(
+        ValidationException, match="cannot add files of partition spec 0: a concurrent commit removed the spec"
+    ):
+        stale.append(rows(1))
+    assert catalog.load_table("db.specs").current_snapshot() is None
+    stale.refresh().append(rows(1))
+    assert ids_of(catalog.load_table("db.specs").scan()) == [1]
