@@ -60,7 +60,7 @@ def test_copy_has_every_kind_of_file_and_equal_rows(catalog, tmp_path):
         {},
         {"write.delete.granularity": "partition"},
         {"write.delete.format.default": "avro"},
-        {"write.delete.format.default": "orc"},
+        pytest.param({"write.delete.format.default": "orc"}, marks=pytest.mark.recent_pyarrow),
         {"format-version": "1"},
     ],
 )
