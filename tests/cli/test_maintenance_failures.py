@@ -33,6 +33,14 @@ def is_sound(lake):
     return sorted(table.scan().to_arrow().column("id").to_pylist()) == [*IDS, 99]
 
 
+@pytest.fixture(autouse=True)
+def own_interrupts():
+    """Python's handler of interrupts, which a Spark session of other tests in this process replaces."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.fixture
 def rewritten(table):
     """The table `db.t`, whose first snapshots have files that the current one does not need."""

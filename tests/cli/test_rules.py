@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from icefloe.cli.failure import exit_code
 from icefloe.exceptions import CommitFailedException, CommitStateUnknownException, ValidationException
+from icefloe.table.scan.progress import is_interactive
 
 CHANGES = [
     ("create", "db.n", "--schema", "id long"),
@@ -85,6 +86,13 @@ def test_quiet_leaves_notes_out(icefloe, table):
     first = table.snapshots()[0].snapshot_id
     assert icefloe("diff", "db.t", first).err != ""
     assert icefloe("diff", "db.t", first, "-q").err == ""
+
+
+@pytest.mark.parametrize("target", ["db.t", "db.none"])
+def test_a_change_leaves_reads_of_its_process_without_bars(icefloe, table, target):
+    before = is_interactive()
+    icefloe("compact", target, "--rewrite-all", "-y")
+    assert is_interactive() == before
 
 
 def test_verbose_shows_the_traceback(icefloe, table):

@@ -77,8 +77,11 @@ def carry_out(session: Session, change: Change, make: Callable[[], Outcome], *, 
         if not click.confirm("Go ahead?", err=True):
             session.note("Nothing was changed.")
             return ExitCode.FAILED
-    DRAWS_BARS.set(not session.quiet)
-    outcome = make()
+    before = DRAWS_BARS.set(not session.quiet)
+    try:
+        outcome = make()
+    finally:
+        DRAWS_BARS.reset(before)
     _write(session, change, outcome, dry_run=False)
     return ExitCode.PARTLY if outcome.is_partial else ExitCode.DONE
 
