@@ -150,7 +150,7 @@ def test_interrupt_during_compaction_exits_with_130_and_changes_nothing(icefloe,
 COMMAND = """
 import icefloe.table.maintenance.progress
 icefloe.table.maintenance.progress.QUIET_SECONDS = 0
-from icefloe.cli.entry import main
+from icefloe.cli.__main__ import main
 main()
 """
 

@@ -1,4 +1,4 @@
-"""Plans that change the files of one branch."""
+"""Plans that change the files of one branch, and the files that they are chosen from."""
 
 from __future__ import annotations
 
@@ -8,15 +8,21 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pyarrow.compute as pc
 
 from icefloe.exceptions import ValidationError
+from icefloe.expressions.tree import AlwaysTrue
 from icefloe.table.commit.snapshot_producer import check_branch, head_of
 from icefloe.table.maintenance.plan import Plan
 from icefloe.table.refs import MAIN_BRANCH
+from icefloe.table.scan.data_scan import DataScan
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from icefloe.expressions import BooleanExpression
     from icefloe.table.metadata import TableMetadata
+    from icefloe.table.scan.plan import ScanPlan
     from icefloe.table.snapshots import Snapshot
+
+_EVERYTHING = AlwaysTrue()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -84,6 +90,24 @@ def branch_head(metadata: TableMetadata, branch: str, verb: str) -> Snapshot | N
     if branch != MAIN_BRANCH and branch not in metadata.refs:
         raise ValidationError(f"{verb}: branch {branch!r} does not exist")
     return head_of(metadata, branch)
+
+
+def whole_files(
+    table: Any,
+    metadata: TableMetadata,
+    snapshot_id: int | None,
+    row_filter: str | BooleanExpression = _EVERYTHING,
+) -> ScanPlan:
+    """Return the plan of whole files of a branch's snapshot, with the table's current schema."""
+    scan = DataScan(
+        metadata,
+        table.io,
+        row_filter=row_filter,
+        snapshot_id=snapshot_id,
+        ref_is_branch=True,
+        table_name=".".join(table.name()),
+    )
+    return scan.plan_whole_files()
 
 
 def check_plan(plan: BranchPlan, table: Any) -> None:

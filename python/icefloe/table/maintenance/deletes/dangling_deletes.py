@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe.table.commit.rewrite_files import RewriteFiles
-from icefloe.table.maintenance.branch_plan import branch_head, check_plan
-from icefloe.table.maintenance.deletes.delete_files_commit import planned_anew
+from icefloe.table.maintenance.branch_plan import branch_head, whole_files
+from icefloe.table.maintenance.deletes.delete_files_change import DeleteFilesChange
 from icefloe.table.maintenance.deletes.delete_files_plan import DeleteFilesPlan, DeleteFilesResult, live_delete_files
 from icefloe.table.maintenance.display import bytes_text, count_text
-from icefloe.table.maintenance.groups.table_files import whole_files
-from icefloe.table.refs import MAIN_BRANCH
 from icefloe.table.write_transaction import WriteTransaction
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 _VERB = "remove_dangling_deletes"
 
@@ -60,7 +55,7 @@ class RemoveDanglingDeletesResult(DeleteFilesResult):
         }
 
 
-class RemoveDanglingDeletes:
+class RemoveDanglingDeletes(DeleteFilesChange[RemoveDanglingDeletesPlan, RemoveDanglingDeletesResult]):
     """Removes delete files that no scan of a branch reads any more.
 
     The scan planner decides: a delete file that applies to no data file is removed. Minimum sequence numbers of partitions, by which
@@ -70,15 +65,6 @@ class RemoveDanglingDeletes:
         >>> table.maintenance.remove_dangling_deletes().plan().is_empty
         True
     """
-
-    def __init__(self, table: Any) -> None:
-        self._table = table
-        self._branch = MAIN_BRANCH
-
-    def branch(self, name: str) -> Self:
-        """Remove delete files of a branch, `main` by default."""
-        self._branch = name
-        return self
 
     def plan(self) -> RemoveDanglingDeletesPlan:
         """Return the delete files to remove; nothing is changed.
@@ -94,28 +80,11 @@ class RemoveDanglingDeletes:
             files = files.filter(pc.invert(pc.is_in(files.column("file_path").cast(pa.string()), value_set=applying)))
         reason = pa.repeat("applies to no data file", files.num_rows)
         return RemoveDanglingDeletesPlan(
-            table_uuid=str(metadata.table_uuid),
-            branch=self._branch,
-            snapshot_id=None if head is None else head.snapshot_id,
+            **self._target(head),
             files=files.append_column("reason", reason),
         )
 
-    def execute(self, plan: RemoveDanglingDeletesPlan | None = None) -> RemoveDanglingDeletesResult:
-        """Remove the delete files of a plan, by default of a new one, in one commit.
-
-        Data that a concurrent commit adds is newer than the delete files, which never apply to it. Without a plan, a conflict with a
-        concurrent commit leads to a new plan, up to four times.
-
-        Raises:
-            ValidationError: The plan is of another table.
-            ValidationException: A delete file is not part of the table any more, or the branch was rolled back.
-        """
-        if plan is not None:
-            check_plan(plan, self._table)
-            return self._remove(plan)
-        return planned_anew(self._table, lambda: self._remove(self.plan()))
-
-    def _remove(self, plan: RemoveDanglingDeletesPlan) -> RemoveDanglingDeletesResult:
+    def _carry_out(self, plan: RemoveDanglingDeletesPlan) -> RemoveDanglingDeletesResult:
         if plan.is_empty:
             return RemoveDanglingDeletesResult()
         change = RewriteFiles(WriteTransaction(self._table, autocommit=True), plan.branch)

@@ -2,36 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from icefloe.exceptions import ValidationException
 from icefloe.table.commit.rewrite_files import RewriteFiles
 from icefloe.table.write_transaction import WriteTransaction
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from icefloe.table.maintenance.deletes.delete_files_plan import DeleteFilesPlan
-
-_ROUNDS = 4
-_Changed = TypeVar("_Changed")
-
-
-def planned_anew(table: Any, change: Callable[[], _Changed]) -> _Changed:
-    """Return the result of a change that plans and commits; after a conflict refresh the table and repeat it, up to four times in all.
-
-    Raises:
-        ValidationException: The last attempt conflicted as well.
-    """
-    for _ in range(_ROUNDS - 1):
-        try:
-            return change()
-        except ValidationException:  # noqa: PERF203 - a round rewrites files
-            table.refresh()
-    return change()
 
 
 def replace_delete_files(

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe.exceptions import CommitStateUnknownException, IcebergError
 from icefloe.table.environment import SYSTEM
-from icefloe.table.maintenance.branch_plan import branch_head, check_plan
-from icefloe.table.maintenance.deletes.delete_files_commit import planned_anew, replace_delete_files, total_size
+from icefloe.table.maintenance.branch_plan import branch_head, whole_files
+from icefloe.table.maintenance.deletes.delete_files_change import DeleteFilesChange
+from icefloe.table.maintenance.deletes.delete_files_commit import replace_delete_files, total_size
 from icefloe.table.maintenance.deletes.delete_files_plan import DeleteFilesPlan, DeleteFilesResult, live_delete_files
 from icefloe.table.maintenance.groups.file_groups import deletes_of
-from icefloe.table.maintenance.groups.table_files import whole_files
-from icefloe.table.refs import MAIN_BRANCH
 from icefloe.table.scan.metadata_columns import DELETED, with_metadata_columns
 from icefloe.table.write.file_writer import FileWriter
 from icefloe.table.write.position_deletes import of_data_files
@@ -23,8 +22,6 @@ from icefloe.table.write.rows import FILE, POS, targets, unfiltered, with_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from typing_extensions import Self
 
     from icefloe.table.scan.plan import ScanPlan
 
@@ -49,7 +46,7 @@ class ConvertEqualityDeletesResult(DeleteFilesResult):
     verb: ClassVar[str] = _VERB
 
 
-class ConvertEqualityDeletes:
+class ConvertEqualityDeletes(DeleteFilesChange[ConvertEqualityDeletesPlan, ConvertEqualityDeletesResult]):
     """Replaces equality delete files, which each scan joins with the rows, by position delete files, which scans apply by row number.
 
     Data files that the equality delete files apply to are read once, with the key columns alone. New position delete files repeat
@@ -59,15 +56,6 @@ class ConvertEqualityDeletes:
         >>> table.maintenance.convert_equality_deletes().plan().is_empty
         True
     """
-
-    def __init__(self, table: Any) -> None:
-        self._table = table
-        self._branch = MAIN_BRANCH
-
-    def branch(self, name: str) -> Self:
-        """Convert delete files of a branch, `main` by default."""
-        self._branch = name
-        return self
 
     def plan(self) -> ConvertEqualityDeletesPlan:
         """Return the equality delete files; nothing is changed.
@@ -80,27 +68,11 @@ class ConvertEqualityDeletes:
         files = live_delete_files(self._table, head)
         files = files.filter(pc.equal(files.column("content"), _EQUALITY))
         return ConvertEqualityDeletesPlan(
-            table_uuid=str(metadata.table_uuid),
-            branch=self._branch,
-            snapshot_id=None if head is None else head.snapshot_id,
+            **self._target(head),
             files=files.append_column("reason", pa.repeat("equality deletes", files.num_rows)),
         )
 
-    def execute(self, plan: ConvertEqualityDeletesPlan | None = None) -> ConvertEqualityDeletesResult:
-        """Convert the delete files of a plan, by default of a new one, in one commit.
-
-        Without a plan, a conflict with a concurrent commit leads to a new plan, up to four times.
-
-        Raises:
-            ValidationError: The plan is of another table.
-            ValidationException: A concurrent commit removed a delete file, or a data file that it applies to.
-        """
-        if plan is not None:
-            check_plan(plan, self._table)
-            return self._convert(plan)
-        return planned_anew(self._table, lambda: self._convert(self.plan()))
-
-    def _convert(self, plan: ConvertEqualityDeletesPlan) -> ConvertEqualityDeletesResult:
+    def _carry_out(self, plan: ConvertEqualityDeletesPlan) -> ConvertEqualityDeletesResult:
         if plan.is_empty:
             return ConvertEqualityDeletesResult()
         table, metadata = self._table, self._table.metadata

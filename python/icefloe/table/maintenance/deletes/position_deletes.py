@@ -10,14 +10,13 @@ import pyarrow.compute as pc
 
 from icefloe.exceptions import CommitStateUnknownException, IcebergError
 from icefloe.table.environment import SYSTEM
-from icefloe.table.maintenance.branch_plan import branch_head, check_plan
-from icefloe.table.maintenance.deletes.delete_files_commit import planned_anew, replace_delete_files, total_size
+from icefloe.table.maintenance.branch_plan import branch_head, whole_files
+from icefloe.table.maintenance.deletes.delete_files_change import DeleteFilesChange
+from icefloe.table.maintenance.deletes.delete_files_commit import replace_delete_files, total_size
 from icefloe.table.maintenance.deletes.delete_files_plan import DeleteFilesPlan, DeleteFilesResult, live_delete_files
 from icefloe.table.maintenance.deletes.position_delete_groups import chosen_files
 from icefloe.table.maintenance.groups.options import RewriteOptions
-from icefloe.table.maintenance.groups.table_files import whole_files
 from icefloe.table.properties.definitions import DELETE_GRANULARITY, DELETE_TARGET_FILE_SIZE
-from icefloe.table.refs import MAIN_BRANCH
 from icefloe.table.write.file_writer import FileWriter
 from icefloe.table.write.position_deletes import deleted_positions
 from icefloe.table.write.rows import targets
@@ -54,7 +53,7 @@ class RewritePositionDeletesResult(DeleteFilesResult):
     verb: ClassVar[str] = _VERB
 
 
-class RewritePositionDeletes:
+class RewritePositionDeletes(DeleteFilesChange[RewritePositionDeletesPlan, RewritePositionDeletesResult]):
     """Rewrites position delete files.
 
     With `write.delete.granularity` `file`, each data file gets one delete file: a delete file of several data files is split, delete
@@ -67,14 +66,8 @@ class RewritePositionDeletes:
     """
 
     def __init__(self, table: Any) -> None:
-        self._table = table
-        self._branch = MAIN_BRANCH
+        super().__init__(table)
         self._options = RewriteOptions()
-
-    def branch(self, name: str) -> Self:
-        """Rewrite delete files of a branch, `main` by default."""
-        self._branch = name
-        return self
 
     def options(self, **options: Any) -> Self:
         """Set options, by the names of the Java reference with underscores; those of data files alone have no effect.
@@ -101,28 +94,12 @@ class RewritePositionDeletes:
             live = whole_files(self._table, metadata, head.snapshot_id).files.column("file_path")
         by_file = DELETE_GRANULARITY.of(metadata.properties) == "file"
         return RewritePositionDeletesPlan(
-            table_uuid=str(metadata.table_uuid),
-            branch=self._branch,
-            snapshot_id=None if head is None else head.snapshot_id,
+            **self._target(head),
             files=chosen_files(files, live, sizes, self._options, by_file=by_file),
             options=self._options,
         )
 
-    def execute(self, plan: RewritePositionDeletesPlan | None = None) -> RewritePositionDeletesResult:
-        """Rewrite the delete files of a plan, by default of a new one, in one commit.
-
-        Without a plan, a conflict with a concurrent commit leads to a new plan, up to four times.
-
-        Raises:
-            ValidationError: The plan is of another table.
-            ValidationException: A concurrent commit removed a delete file, or a data file that it refers to.
-        """
-        if plan is not None:
-            check_plan(plan, self._table)
-            return self._rewrite(plan)
-        return planned_anew(self._table, lambda: self._rewrite(self.plan()))
-
-    def _rewrite(self, plan: RewritePositionDeletesPlan) -> RewritePositionDeletesResult:
+    def _carry_out(self, plan: RewritePositionDeletesPlan) -> RewritePositionDeletesResult:
         if plan.is_empty:
             return RewritePositionDeletesResult()
         table, metadata = self._table, self._table.metadata

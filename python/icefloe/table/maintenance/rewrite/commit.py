@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from icefloe.table.commit.rewrite_files import RewriteFiles
 from icefloe.table.commit.snapshot_producer import head_of
-from icefloe.table.maintenance.groups.table_files import whole_files
+from icefloe.table.maintenance.branch_plan import whole_files
 from icefloe.table.scan.plan import with_own_deletes
 from icefloe.table.snapshots import ancestors_of
 from icefloe.table.write_transaction import WriteTransaction

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.compute as pc
 
 from icefloe.table.commit.snapshot_producer import head_of
-from icefloe.table.maintenance.groups.table_files import whole_files
+from icefloe.table.maintenance.branch_plan import whole_files
 from icefloe.table.read_context import context_json, schema_json
 from icefloe.table.scan.plan import ScanPlan, with_own_deletes
 

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 from icefloe.exceptions import ValidationError
 from icefloe.expressions.tree import AlwaysTrue
 from icefloe.table.environment import SYSTEM
-from icefloe.table.maintenance.branch_plan import branch_head, check_plan
+from icefloe.table.maintenance.branch_plan import branch_head, check_plan, whole_files
 from icefloe.table.maintenance.groups.file_groups import pack
 from icefloe.table.maintenance.groups.options import RewriteOptions
-from icefloe.table.maintenance.groups.table_files import whole_files
 from icefloe.table.maintenance.rewrite.candidates import data_file_candidates
 from icefloe.table.maintenance.rewrite.clustering import (
     BINPACK,
