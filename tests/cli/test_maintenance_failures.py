@@ -171,3 +171,36 @@ def test_terminal_has_progress_bars_and_a_pipe_has_none(lake, rewritten, tmp_pat
     done = subprocess.run([sys.executable, *arguments], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert "deleted" in done.stdout
     assert "deleting" not in done.stderr
+
+
+# Each batch waits for the interrupt, so that the terminal sends it during the rewrite.
+INTERRUPTED = f"""
+import signal, threading
+from icefloe.table.maintenance.progress import MaintenanceProgress
+pressed = threading.Event()
+def interrupted(*arguments):
+    pressed.set()
+    signal.default_int_handler(*arguments)
+def advance(self, count, draw=MaintenanceProgress.advance):
+    draw(self, count)
+    assert pressed.wait(60)
+MaintenanceProgress.advance = advance
+signal.signal(signal.SIGINT, interrupted)
+{COMMAND}"""
+
+
+def test_ctrl_c_in_a_terminal_exits_with_130_and_leaves_a_sound_table(lake, table, tmp_path):
+    version, files = table.metadata_location, {path for path in tmp_path.rglob("*") if path.is_file()}
+    arguments = ["-c", INTERRUPTED, "compact", "db.t", "-y", "--rewrite-all"]
+    terminal = {**os.environ, "TERM": "xterm-256color"}
+    child = pexpect.spawn(sys.executable, arguments, cwd=str(tmp_path), env=terminal, encoding="utf-8", timeout=120)
+    child.expect_exact("rewriting")
+    child.sendintr()
+    child.expect_exact("interrupted; rewrite_data_files: nothing was rewritten")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 130
+    assert "Traceback" not in child.before
+    assert table.refresh().metadata_location == version
+    assert {path for path in tmp_path.rglob("*") if path.is_file()} == files
+    assert is_sound(lake)
