@@ -5,7 +5,7 @@ use tikv_jemalloc_ctl::background_thread;
 use tikv_jemallocator::Jemalloc;
 
 // With the system allocator, half of a scan's time is spent in page faults: see "Memory and threads" in
-// ARCHITECTURE.md.
+// docs/decisions.md.
 #[global_allocator]
 static ALLOCATOR: Jemalloc = Jemalloc;
 
