@@ -27,7 +27,7 @@ def outputs(notebook: nbformat.NotebookNode) -> list[str]:
 @pytest.fixture(scope="module")
 def executed() -> nbformat.NotebookNode:
     notebook = nbformat.read(PATH, as_version=4)
-    NotebookClient(notebook, timeout=120, kernel_name="python3", record_timing=False).execute()
+    NotebookClient(notebook, timeout=600, startup_timeout=300, kernel_name="python3", record_timing=False).execute()
     if os.environ.get("REFRESH") == "1":
         notebook.metadata.pop("language_info")  # the version of Python that ran it
         nbformat.write(notebook, PATH)

@@ -85,7 +85,7 @@ def process(lake, tmp_path):
             input=stdin,
             capture_output=True,
             check=False,
-            timeout=120,
+            timeout=300,
             cwd=tmp_path,
             env={**os.environ, **environment},
         )

@@ -175,7 +175,7 @@ def test_interrupt_of_a_run_exits_with_130(lake, table, tmp_path):
     child = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, stdout=subprocess.PIPE)
     assert child.stderr.readline() == b"scanning\n"
     child.send_signal(signal.SIGINT)
-    out, err = child.communicate(timeout=60)
+    out, err = child.communicate(timeout=300)
     assert (child.returncode, out) == (130, b"")
     assert b"error: interrupted" in err
     assert b"Traceback" not in err
@@ -235,7 +235,7 @@ class terminal:  # noqa: N801 - reads as a function
             cwd=str(self._cwd),
             env=environment,
             encoding="utf-8",
-            timeout=120,
+            timeout=300,
             dimensions=(40, 120),
         )
         return self.child

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import signal
 import sys
 
 import pytest
@@ -46,7 +47,10 @@ def session_builder(**settings: str):
 def spark(tmp_path_factory):
     local = tmp_path_factory.mktemp("spark")
     settings = {"spark.local.dir": str(local), "spark.sql.warehouse.dir": str(local / "warehouse")}
+    # Spark replaces the handler of interrupts, which tests of other files in this process need.
+    handler = signal.getsignal(signal.SIGINT)
     session = session_builder(**settings).master("local[2,3]").getOrCreate()
+    signal.signal(signal.SIGINT, handler)
     session.sparkContext.setLogLevel("OFF")
     yield session
     session.stop()

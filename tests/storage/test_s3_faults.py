@@ -131,6 +131,6 @@ def test_interrupt_ends_the_wait_for_a_server():
         endpoint = f"http://127.0.0.1:{deaf.getsockname()[1]}"
         # The server is silent for as long as the test lives, and the reader patient for longer: only the interrupt ends the wait.
         done = subprocess.run(
-            [sys.executable, "-c", WAITER, endpoint], capture_output=True, text=True, timeout=120, check=False
+            [sys.executable, "-c", WAITER, endpoint], capture_output=True, text=True, timeout=300, check=False
         )
     assert done.stdout == "interrupted\n", done.stderr

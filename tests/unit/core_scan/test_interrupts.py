@@ -12,7 +12,7 @@ import pytest
 
 from tests.unit.scan_tables import ID, schema, task
 
-PATIENCE = 60
+PATIENCE = 300
 READER = """
 import json, sys
 import pyarrow as pa

@@ -8,7 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 from icefloe import _core
 from icefloe.exceptions import SchemaMismatchError, ValidationError
-from write_cases import (
+
+from tests.unit.core_write.write_cases import (
     EVERY_TYPE,
     IO,
     SOURCE,

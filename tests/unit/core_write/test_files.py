@@ -8,7 +8,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from icefloe.exceptions import FeatureUnsupportedError, ValidationError
-from write_cases import EVERY_TYPE, every_type_table, field, field_ids, leaves, read, schema_of, write
+
+from tests.unit.core_write.write_cases import (
+    EVERY_TYPE,
+    every_type_table,
+    field,
+    field_ids,
+    leaves,
+    read,
+    schema_of,
+    write,
+)
 
 
 @pytest.mark.recent_pyarrow

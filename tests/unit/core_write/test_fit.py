@@ -8,7 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from icefloe.exceptions import SchemaMismatchError
-from write_cases import field, leaves, schema_of, write
+
+from tests.unit.core_write.write_cases import field, leaves, schema_of, write
 
 WIDENINGS = [
     pytest.param("long", pa.array([1, None], pa.int8()), [1, None], id="int8-to-long"),

@@ -8,7 +8,18 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from icefloe import _core
-from write_cases import SOURCE, field, leaves, order_of, read, schema_of, source_table, spec_of, write
+
+from tests.unit.core_write.write_cases import (
+    SOURCE,
+    field,
+    leaves,
+    order_of,
+    read,
+    schema_of,
+    source_table,
+    spec_of,
+    write,
+)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ from collections import defaultdict
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from write_cases import EVERY_TYPE, every_type_table, field, schema_of, write
+
+from tests.unit.core_write.write_cases import EVERY_TYPE, every_type_table, field, schema_of, write
 
 
 def encode(type_, value):

@@ -5,7 +5,8 @@ import struct
 import pyarrow.parquet as pq
 import pytest
 from icefloe.exceptions import ValidationError
-from write_cases import field_ids, leaves, read, spec_of, write_deletes
+
+from tests.unit.core_write.write_cases import field_ids, leaves, read, spec_of, write_deletes
 
 PATH_ID, POS_ID = 2147483546, 2147483545
 
