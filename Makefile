@@ -259,13 +259,16 @@ stream-kills: $(VENV)/.wheel ## Kill drivers and workers of streaming queries at
 	@$(WITH_JAVA) $(ON_MEMORY) $(BIN)/python -m pytest -q -s --timeout=7200 --stream-kills=$(KILLS) --first-stream-kill=$(SEED) \
 	  tests/spark/stream/test_kills.py $(PYTEST_ARGS)
 
-# The published wheel, in an environment that has nothing but what the wheel asks for.
+# A wheel in an environment that has nothing but what the wheel asks for: the wheel to publish, or the wheel of the tests.
+BUILT ?= release
+
 .PHONY: test-wheel
-test-wheel: wheel ## Install the wheel to publish into an empty environment and use it
-	$(SAY) "The published wheel in an empty environment"
+test-wheel: | $(VENV)/.tools ## Install the wheel to publish into an empty environment and use it (BUILT=fast for the wheel of the tests)
+	@$(MAKE) --no-print-directory PROFILE=$(BUILT) dist/$(BUILT)/.built
+	$(SAY) "The wheel of profile $(BUILT) in an empty environment"
 	@rm -rf .wheel-test && $(PYTHON) -m venv .wheel-test
-	@$(UV) pip install --quiet --python .wheel-test/bin/python "$$(ls dist/release/icefloe-*.whl)[sql]"
-	@.wheel-test/bin/python -I tests/wheel_smoke.py dist/release/icefloe-*.whl
+	@$(UV) pip install --quiet --python .wheel-test/bin/python "$$(ls dist/$(BUILT)/icefloe-*.whl)[sql]"
+	@.wheel-test/bin/python -I tests/wheel_smoke.py dist/$(BUILT)/icefloe-*.whl
 	@rm -rf .wheel-test
 
 .PHONY: fuzz
