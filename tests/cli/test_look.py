@@ -95,7 +95,20 @@ def test_inspect_selects_columns_and_limits_rows(icefloe, table):
     document = icefloe("inspect", "db.t", "files", "--columns", "record_count", "--limit", "1", "-o", "json").json()
     assert document["rows"] == [{"record_count": 3}]
     assert document["total_rows"] == 2
+    ordered = icefloe("inspect", "db.t", "files", "--columns", "record_count,content", "-o", "csv").text
+    assert ordered.splitlines()[0] == '"record_count","content"'
     assert icefloe("inspect", "db.t", "files", "--columns", "nope").code == 2
+
+
+def test_inspect_filters_files_by_rows_of_the_table(icefloe, table):
+    def count(*options):
+        return icefloe("inspect", "db.t", *options, "-o", "json").json("metadata_table")["total_rows"]
+
+    assert count("files", "--row-filter", "id > 4") == 1
+    assert count("files", "--row-filter", "id > 4", "--where", "content = 1") == 0
+    refused = icefloe("inspect", "db.t", "refs", "--row-filter", "id > 4")
+    assert refused.code == 2
+    assert "--row-filter: row_filter: metadata table refs is not about files" in refused.err
 
 
 def test_scan_returns_rows_in_every_format(icefloe, table):

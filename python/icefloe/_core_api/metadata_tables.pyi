@@ -60,8 +60,11 @@ def partition_table(
     columns: str,
     committed_at: dict[int, int],
     row_filter: str,
+    keep: str,
 ) -> pa.RecordBatch:
     """Return the live files of manifests, added up by spec and partition, sorted by partition with nulls first.
+
+    ``keep`` is ``live``, or ``all`` to count deleted entries as updates of their partitions, which are rows even without files.
 
     ``committed_at`` has the commit times of snapshots in microseconds since 1970-01-01 UTC.
     """

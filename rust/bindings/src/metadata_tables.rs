@@ -33,14 +33,7 @@ fn file_table(
     row_filter: &str,
     keep: &str,
 ) -> PyResult<FileTableStream> {
-    let keep = match keep {
-        "all" => Keep::All,
-        "live" => Keep::Live,
-        other => {
-            let reason = format!("{other:?} is neither \"all\" nor \"live\"");
-            return Err(raise_format(FormatError::invalid("keep", reason)));
-        }
-    };
+    let keep = keep_of(keep)?;
     let made = py.detach(|| {
         let context = Arc::new(TableContext::from_json(context)?);
         let filter = FileFilter::new(&Schema::from_json(table)?, filter, row_filter, &context)?;
@@ -48,6 +41,17 @@ fn file_table(
         FileTable::new(io.inner, context, &manifests.0, wanted, (filter, keep))
     });
     Ok(FileTableStream { table: made.map_err(raise)?, origin: None })
+}
+
+fn keep_of(keep: &str) -> PyResult<Keep> {
+    match keep {
+        "all" => Ok(Keep::All),
+        "live" => Ok(Keep::Live),
+        other => {
+            let reason = format!("{other:?} is neither \"all\" nor \"live\"");
+            Err(raise_format(FormatError::invalid("keep", reason)))
+        }
+    }
 }
 
 /// Return the rows of `manifests` or `all_manifests`.
@@ -77,9 +81,10 @@ fn read_manifest_lists<'py>(
     lists.map_err(raise)?.iter().map(|list| batch_out(py, list)).collect()
 }
 
-/// Return the rows of `partitions`.
+/// Return the rows of `partitions` or, with deleted entries, of partition statistics.
 #[pyfunction]
-#[pyo3(signature = (io, context, manifests, *, columns, committed_at, row_filter))]
+#[pyo3(signature = (io, context, manifests, *, columns, committed_at, row_filter, keep))]
+#[expect(clippy::too_many_arguments, reason = "keyword arguments of the Python function")]
 fn partition_table<'py>(
     py: Python<'py>,
     io: PyFileIo,
@@ -88,13 +93,21 @@ fn partition_table<'py>(
     columns: &str,
     committed_at: HashMap<i64, i64>,
     row_filter: &str,
+    keep: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
+    let keep = keep_of(keep)?;
     let rows = py.detach(|| {
         let context = Arc::new(TableContext::from_json(context)?);
         let wanted = Schema::from_json(columns)?;
         let filter = FileFilter::new(&wanted, "true", row_filter, &context)?;
-        let asked = (&wanted, committed_at);
-        block_on(metadata_tables::partition_table(io.inner, context, &manifests.0, asked, filter))
+        let (columns, entries) = ((&wanted, committed_at), (filter, keep));
+        block_on(metadata_tables::partition_table(
+            io.inner,
+            context,
+            &manifests.0,
+            columns,
+            entries,
+        ))
     });
     batch_out(py, &rows.map_err(raise)?)
 }

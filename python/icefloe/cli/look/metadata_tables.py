@@ -54,42 +54,73 @@ def partitions(session: Session, table: str, at: str | None, limit: int | None) 
 @click.argument("name", type=click.Choice(METADATA_TABLES))
 @at_option
 @click.option("--where", default="true", help="Filter on the columns of the metadata table.")
+@click.option(
+    "--row-filter", default="true", help="Filter on the columns of the table: only files that may have such rows."
+)
 @click.option("--columns", help="Columns, separated by commas.")
 @_limit
 def inspect(
-    session: Session, table: str, name: str, at: str | None, where: str, columns: str | None, limit: int | None
+    session: Session,
+    table: str,
+    name: str,
+    at: str | None,
+    where: str,
+    row_filter: str,
+    columns: str | None,
+    limit: int | None,
 ) -> None:
     """Show the metadata table NAME of a table, with all its columns."""
     loaded = session.table(table)
-    rows = metadata_table(loaded, name, at, where)
-    if columns is not None:
-        rows = rows.select(_known(rows, [one.strip() for one in columns.split(",")]))
+    names = None if columns is None else tuple(one.strip() for one in columns.split(","))
+    rows = metadata_table(loaded, name, at, where=where, row_filter=row_filter, columns=names)
     _write_rows(session, loaded, name, rows, limit)
 
 
-def metadata_table(table: Table, name: str, at: str | None = None, where: str = "true") -> pa.Table:
+def metadata_table(
+    table: Table,
+    name: str,
+    at: str | None = None,
+    *,
+    where: str = "true",
+    row_filter: str = "true",
+    columns: tuple[str, ...] | None = None,
+) -> pa.Table:
     """Return a metadata table, of a version if it depends on one.
 
+    Args:
+        table: The table.
+        name: Name of the metadata table.
+        at: A version of the table.
+        where: Filter on the columns of the metadata table.
+        row_filter: Filter on the columns of the table.
+        columns: Names of the columns, in this order; all if None. No other column is decoded.
+
     Raises:
-        UsageError: A version is given, and the metadata table has none.
+        UsageError: A version is given, and the metadata table has none; or a column or a filter is not valid.
     """
     if at is not None and name not in OF_ONE_SNAPSHOT:
         raise click.UsageError(f"metadata table {name} is of all versions; expected no --at")
-    scan = table.inspect.scan(name, None if at is None else snapshot_id_of(table, at), where=where)
+    snapshot_id = None if at is None else snapshot_id_of(table, at)
+    scan = table.inspect.scan(name, snapshot_id, where=where, row_filter=row_filter)
+    if columns is not None:
+        scan = scan.select(*_known([field.name for field in scan.schema().fields], columns))
     try:
-        return scan.to_arrow()
+        rows = scan.to_arrow()
     except ValidationError as error:
-        if where == "true":
+        if where == row_filter == "true":
             raise
-        raise click.UsageError(f"--where: {error}") from error
+        raise click.UsageError(f"{'--row-filter' if where == 'true' else '--where'}: {error}") from error
+    return rows if columns is None else rows.select(columns)
 
 
 def _write(
     session: Session, table: Table, name: str, at: str | None, limit: int | None, text_columns: tuple[str, ...] | None
 ) -> None:
-    rows = metadata_table(table, name, at)
+    columns = None
     if session.format == "text" and text_columns is not None:
-        rows = rows.select([one for one in text_columns if one in rows.column_names])
+        existing = table.inspect.scan(name).arrow_schema().names
+        columns = tuple(one for one in text_columns if one in existing)
+    rows = metadata_table(table, name, at, columns=columns)
     _write_rows(session, table, name, rows, limit)
 
 
@@ -99,8 +130,8 @@ def _write_rows(session: Session, table: Table, name: str, rows: pa.Table, limit
     session.output.rows(head, shown, all_rows=limit is not None)
 
 
-def _known(rows: pa.Table, names: list[str]) -> list[str]:
-    unknown = [name for name in names if name not in rows.column_names]
+def _known(expected: list[str], names: tuple[str, ...]) -> tuple[str, ...]:
+    unknown = [name for name in names if name not in expected]
     if unknown:
-        raise click.UsageError(f"unknown column {', '.join(unknown)}; expected some of {', '.join(rows.column_names)}")
+        raise click.UsageError(f"unknown column {', '.join(unknown)}; expected some of {', '.join(expected)}")
     return names

@@ -137,23 +137,47 @@ class InspectTable:
         """Return one row per entry of every manifest of every snapshot; a manifest that several snapshots share is read once."""
         return self._read("all_entries")
 
-    def files(self, snapshot_id: int | None = None) -> pa.Table:
+    def files(
+        self,
+        snapshot_id: int | None = None,
+        *,
+        where: str | BooleanExpression = ALWAYS_TRUE,
+        row_filter: str | BooleanExpression = ALWAYS_TRUE,
+    ) -> pa.Table:
         """Return one row per live data or delete file of a snapshot; `content` is 0 (data), 1 (position) or 2 (equality deletes).
 
         `readable_metrics` has for each column of the table its sizes, counts and bounds, the latter in the column's type.
 
         Args:
             snapshot_id: The snapshot, None for the current one.
+            where: Filter on the columns of the metadata table.
+            row_filter: Filter on the columns of the table: files that cannot hold a matching row are left out.
+
+        Examples:
+            >>> table.inspect.files(where="content = 0", row_filter="id > 1").column("record_count").to_pylist()
+            [3]
         """
-        return self._read("files", snapshot_id)
+        return self.scan("files", snapshot_id, where=where, row_filter=row_filter).to_arrow()
 
-    def data_files(self, snapshot_id: int | None = None) -> pa.Table:
+    def data_files(
+        self,
+        snapshot_id: int | None = None,
+        *,
+        where: str | BooleanExpression = ALWAYS_TRUE,
+        row_filter: str | BooleanExpression = ALWAYS_TRUE,
+    ) -> pa.Table:
         """Return one row per live data file of a snapshot; see `files`."""
-        return self._read("data_files", snapshot_id)
+        return self.scan("data_files", snapshot_id, where=where, row_filter=row_filter).to_arrow()
 
-    def delete_files(self, snapshot_id: int | None = None) -> pa.Table:
+    def delete_files(
+        self,
+        snapshot_id: int | None = None,
+        *,
+        where: str | BooleanExpression = ALWAYS_TRUE,
+        row_filter: str | BooleanExpression = ALWAYS_TRUE,
+    ) -> pa.Table:
         """Return one row per live delete file of a snapshot; see `files`."""
-        return self._read("delete_files", snapshot_id)
+        return self.scan("delete_files", snapshot_id, where=where, row_filter=row_filter).to_arrow()
 
     def all_files(self) -> pa.Table:
         """Return one row per live file of every manifest of every snapshot; a file may occur several times."""
@@ -174,6 +198,8 @@ class InspectTable:
 
         Args:
             snapshot_id: The snapshot, None for the current one.
+            where: Filter on the columns of the metadata table.
+            row_filter: Filter on the columns of the table: files that cannot hold a matching row are left out.
         """
         return self._read("position_deletes", snapshot_id)
 

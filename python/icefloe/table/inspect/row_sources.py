@@ -70,19 +70,36 @@ def row_stream(  # noqa: PLR0913 - the parts of a scan
 def _rows(table: InspectedTable, name: str, snapshot_id: int | None, rows: Filter) -> pa.Table:
     if name in SNAPSHOT_TABLES:
         return snapshot_rows(name, table)
+    if name == "partitions":
+        return partition_rows(table, snapshot_id, rows)
     metadata = table.metadata
     context = context_json(metadata, metadata.schema(), case_sensitive=rows.case_sensitive)
     columns = schema_json(metadata_table_schema(name, metadata))
     manifests = (
         manifests_of_all_snapshots(table) if name == "all_manifests" else manifests_of_snapshot(table, snapshot_id)
     )
-    if name == "partitions":
-        times = {one.snapshot_id: one.timestamp_ms * 1_000 for one in metadata.snapshots}
-        found = _core.partition_table(
-            table.io.core, context, manifests, columns=columns, committed_at=times, row_filter=rows.json
-        )
-    else:
-        found = _core.manifest_table(context, manifests, columns=columns)
+    return pa.Table.from_batches([_core.manifest_table(context, manifests, columns=columns)])
+
+
+def partition_rows(table: InspectedTable, snapshot_id: int | None, rows: Filter, keep: str = "live") -> pa.Table:
+    """Return the rows of `partitions`.
+
+    Args:
+        table: The version of the table.
+        snapshot_id: The snapshot, None for the current one.
+        rows: Filter on the table: files that cannot hold a matching row are not added up.
+        keep: `live`, or `all` to count deleted entries as updates of their partitions, which are rows even without files.
+    """
+    metadata = table.metadata
+    found = _core.partition_table(
+        table.io.core,
+        context_json(metadata, metadata.schema(), case_sensitive=rows.case_sensitive),
+        manifests_of_snapshot(table, snapshot_id),
+        columns=schema_json(metadata_table_schema("partitions", metadata)),
+        committed_at={one.snapshot_id: one.timestamp_ms * 1_000 for one in metadata.snapshots},
+        row_filter=rows.json,
+        keep=keep,
+    )
     return pa.Table.from_batches([found])
 
 

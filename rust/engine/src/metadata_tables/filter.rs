@@ -2,9 +2,10 @@
 
 use arrow_array::BooleanArray;
 use icefloe_format::Result as FormatResult;
-use icefloe_format::metadata_tables::{FileRows, partition_filter};
+use icefloe_format::manifest::ManifestFile;
+use icefloe_format::metadata_tables::{FileRows, ManifestFacts, partition_filter};
 use icefloe_format::predicate::{
-    BoundPredicate, Predicate, RowFilter, bind, parse_json, references,
+    BoundPredicate, Predicate, RowFilter, bind, evaluate_inclusive, parse_json, references,
 };
 use icefloe_format::spec::{Schema, StructType};
 
@@ -46,6 +47,18 @@ impl FileFilter {
             bound,
         });
         Ok(Self { rows: ScanFilter::new(rows, context)?, own })
+    }
+
+    /// The manifests that the filter on `content` and `spec_id` does not exclude; `None` without a filter.
+    ///
+    /// # Errors
+    /// The errors of [`evaluate_inclusive`].
+    pub(super) fn manifests(
+        &self,
+        manifests: &[ManifestFile],
+    ) -> FormatResult<Option<BooleanArray>> {
+        let own = self.own.as_ref();
+        own.map(|own| evaluate_inclusive(&own.bound, &ManifestFacts::new(manifests))).transpose()
     }
 
     /// The predicate on the tuples of a spec: false proves that no file of the partition belongs to the result.

@@ -48,7 +48,7 @@ pub fn manifest_table(
     Ok(manifest_rows(manifests, &specs, wanted)?)
 }
 
-/// The manifests that might have an entry in a partition that satisfies the filters, in order.
+/// The manifests that might have an entry of a content, of a spec and in a partition that satisfy the filters, in order.
 pub(super) fn might_match(
     list: &RecordBatch,
     filter: &FileFilter,
@@ -74,6 +74,11 @@ pub(super) fn might_match(
             if let Some(slot) = kept.get_mut(row as usize) {
                 *slot = matches;
             }
+        }
+    }
+    if let Some(matching) = filter.manifests(&manifests)? {
+        for (slot, matches) in kept.iter_mut().zip(matching.values()) {
+            *slot &= matches;
         }
     }
     Ok(manifests.into_iter().zip(kept).filter(|(_, kept)| *kept).map(|(one, _)| one).collect())

@@ -1,4 +1,4 @@
-//! The metadata table `partitions`: live files, added up by partition.
+//! The metadata table `partitions` and partition statistics: live files, added up by partition.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,7 +21,8 @@ use crate::store::FileIo;
 use crate::table::TableContext;
 
 /// The columns `wanted` of the metadata table `partitions`; see [`PartitionTotals`]. `committed_at` has the commit times
-/// of snapshots in microseconds. Files that the row filter excludes are not added up.
+/// of snapshots in microseconds. Files that the row filter excludes are not added up. With [`Keep::All`], a deleted entry
+/// is an update of its partition too.
 ///
 /// # Errors
 /// `Missing`, `Storage`, and `InFile` for a file that is not a manifest.
@@ -30,18 +31,18 @@ pub async fn partition_table(
     context: Arc<TableContext>,
     manifests: &RecordBatch,
     (wanted, committed_at): (&Schema, HashMap<i64, i64>),
-    filter: FileFilter,
+    (filter, keep): (FileFilter, Keep),
 ) -> Result<RecordBatch> {
     let unified = wanted.field_by_name("partition", true);
     let unified = unified.and_then(|field| field.field_type.as_struct().cloned());
     let totals = PartitionTotals::new(unified.unwrap_or_default(), committed_at);
     let totals = Arc::new(Mutex::new(totals));
     let manifests = might_match(manifests, &filter, &context)?;
-    let manifests = manifests.into_iter().filter(ManifestFile::may_have_live_files);
-    let manifests: Vec<ManifestFile> = manifests.collect();
+    let is_read = |one: &ManifestFile| keep == Keep::All || one.may_have_live_files();
+    let manifests: Vec<ManifestFile> = manifests.into_iter().filter(is_read).collect();
     let referenced = references(&filter.rows.rows);
     let stats = if referenced.is_empty() { Stats::Skip } else { Stats::Columns(referenced) };
-    let reader = EntryReader { io, context, filter: Arc::new(filter), keep: Keep::Live, stats };
+    let reader = EntryReader { io, context, filter: Arc::new(filter), keep, stats };
     let most = runs_per_manifest(manifests.len());
     futures::stream::iter(manifests)
         .map(|manifest| {

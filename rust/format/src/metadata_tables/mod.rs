@@ -3,6 +3,7 @@
 
 mod file_columns;
 mod file_rows;
+mod manifest_facts;
 mod manifest_rows;
 mod partition_filter;
 mod partition_totals;
@@ -10,6 +11,7 @@ mod readable_metrics;
 mod unified_partition;
 
 pub use file_rows::FileRows;
+pub use manifest_facts::ManifestFacts;
 pub use manifest_rows::{ManifestSpecs, manifest_rows};
 pub use partition_filter::partition_filter;
 pub use partition_totals::{LastUpdate, PartitionTotals};

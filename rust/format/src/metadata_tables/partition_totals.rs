@@ -12,15 +12,15 @@ use arrow_schema::{Schema as ArrowSchema, SortOptions};
 use arrow_select::take::take_record_batch;
 
 use super::unified_partition::unified_partition;
-use crate::manifest::ManifestColumns;
 use crate::manifest::partition::tuples_to_json;
+use crate::manifest::{DELETED, ManifestColumns};
 use crate::spec::{
     ArrowOptions, Schema, StructType, null_array, partition_from_json, partitions_to_struct,
     struct_to_arrow, type_to_arrow,
 };
 use crate::{Error, Result};
 
-/// A snapshot that added a file.
+/// A snapshot that added or deleted a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LastUpdate {
     /// Microseconds since 1970-01-01 UTC.
@@ -51,6 +51,20 @@ struct Totals {
     last_update: Option<LastUpdate>,
 }
 
+impl Totals {
+    /// Add a live file.
+    fn add_file(&mut self, content: i32, records: i64, bytes: i64) {
+        let kind = usize::try_from(content).unwrap_or(0).min(2);
+        if let (Some(sum), Some(files)) = (self.records.get_mut(kind), self.files.get_mut(kind)) {
+            *sum = sum.saturating_add(records);
+            *files = files.saturating_add(1);
+        }
+        if kind == 0 {
+            self.data_bytes = self.data_bytes.saturating_add(bytes);
+        }
+    }
+}
+
 impl PartitionTotals {
     /// Create totals without files. `unified` is the type of the column `partition`, without fields for a table that was
     /// never partitioned; `committed_at` has the commit times of the table's snapshots in microseconds.
@@ -58,7 +72,7 @@ impl PartitionTotals {
         Self { unified, committed_at, places: HashMap::new(), totals: Vec::new() }
     }
 
-    /// Add the live entries of one manifest, or of a part of one.
+    /// Add the entries of one manifest, or of a part of one. A deleted entry counts as an update of its partition alone.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] if a tuple does not fit the unified type.
@@ -68,7 +82,7 @@ impl PartitionTotals {
         let (spec_ids, contents) = (columns.ints("spec_id")?, columns.ints("content")?);
         let (records, sizes) =
             (columns.longs("record_count")?, columns.longs("file_size_in_bytes")?);
-        let snapshot_ids = columns.longs("snapshot_id")?;
+        let (snapshot_ids, statuses) = (columns.longs("snapshot_id")?, columns.ints("status")?);
         let mut last: Option<(i32, &str, usize)> = None;
         for row in 0..columns.len() {
             let (spec_id, text) = (spec_ids.value(row), texts.value(row));
@@ -78,15 +92,8 @@ impl PartitionTotals {
             };
             last = Some((spec_id, text, place));
             let Some(totals) = self.totals.get_mut(place) else { continue };
-            let kind = usize::try_from(contents.value(row)).unwrap_or(0).min(2);
-            if let (Some(sum), Some(files)) =
-                (totals.records.get_mut(kind), totals.files.get_mut(kind))
-            {
-                *sum = sum.saturating_add(records.value(row));
-                *files = files.saturating_add(1);
-            }
-            if kind == 0 {
-                totals.data_bytes = totals.data_bytes.saturating_add(sizes.value(row));
+            if statuses.value(row) != DELETED {
+                totals.add_file(contents.value(row), records.value(row), sizes.value(row));
             }
             if snapshot_ids.is_valid(row) {
                 let snapshot_id = snapshot_ids.value(row);

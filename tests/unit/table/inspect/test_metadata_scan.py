@@ -5,8 +5,9 @@ import pickle
 import duckdb
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
-from icefloe.exceptions import ResolveError, ValidationError
+from icefloe.exceptions import MissingFileError, ResolveError, ValidationError
 from icefloe.table.inspect import METADATA_TABLES
 
 from tests.unit.table.conftest import BY_KIND, rows_of
@@ -93,6 +94,32 @@ def test_selected_fields_reach_into_structs(table):
 def test_where_filters_the_rows_of_a_metadata_table(table, name, where, count):
     scan = table.inspect.scan(name, where=where)
     assert scan.count() == scan.to_arrow().num_rows == count
+
+
+@pytest.mark.parametrize(
+    ("name", "where", "count"),
+    [
+        ("files", "content = 1", 1),
+        ("files", "content > 0 and partition.kind = 'a'", 1),
+        ("files", "content = 1 or spec_id = 7", 1),
+        ("all_files", "not content = 0", 1),
+        ("entries", "data_file.content != 0", 1),
+        ("all_entries", "data_file.spec_id = 7", 0),
+    ],
+)
+def test_filter_on_content_or_spec_reads_no_other_manifest(table, name, where, count):
+    manifests = table.inspect.manifests()
+    for path in manifests.filter(pc.equal(manifests["content"], 0))["path"].to_pylist():
+        table.io.delete(path)
+    assert table.inspect.scan(name, where=where).count() == count
+    with pytest.raises(MissingFileError):
+        table.inspect.scan(name).count()
+
+
+def test_files_are_filtered_by_their_columns_and_by_those_of_the_table(table):
+    assert table.inspect.files(where="content = 1").column("content").to_pylist() == [1]
+    assert table.inspect.data_files(row_filter="id = 5").num_rows == 1
+    assert table.inspect.delete_files(where="record_count > 1").num_rows == 0
 
 
 def test_row_filter_leaves_out_files_without_matching_rows(table):

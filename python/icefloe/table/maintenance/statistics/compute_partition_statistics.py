@@ -10,8 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from icefloe.exceptions import ValidationError
+from icefloe.expressions import AlwaysTrue
+from icefloe.expressions.filter import Filter
 from icefloe.table.environment import SYSTEM
-from icefloe.table.inspect import InspectTable
+from icefloe.table.inspect.inspected_table import InspectedTable
+from icefloe.table.inspect.row_sources import partition_rows
 from icefloe.table.maintenance.plan import Plan, Result
 from icefloe.table.maintenance.statistics.commit import (
     check_same_table,
@@ -210,9 +213,11 @@ def statistics_rows(table: CommittingTable, metadata: TableMetadata, snapshot_id
     """Return the rows of a partition statistics file, sorted by partition with nulls first.
 
     `last_updated_at` is in milliseconds since 1970-01-01 UTC. `total_record_count` is null: counts of deletes do not say which
-    rows they share. `last_updated_at` and `last_updated_snapshot_id` are of the newest snapshot that added a live file.
+    rows they share. `last_updated_at` and `last_updated_snapshot_id` are of the newest snapshot that added a live file, or deleted a
+    file whose manifest entry still exists, as in the Java reference: a partition of deleted entries alone has a row without files.
     """
-    found = InspectTable(table).partitions(snapshot_id)
+    every_row = Filter.of(AlwaysTrue(), metadata.schema())
+    found = partition_rows(InspectedTable.of(table), snapshot_id, every_row, keep="all")
     fields = statistics_fields(metadata)
     columns: list[Any] = []
     for field in fields:

@@ -57,6 +57,22 @@ def test_rows_add_up_partitions_with_nulls_first(new_table):
     assert result.partitions == 3
 
 
+def test_deleted_entry_is_an_update_of_its_partition(new_table):
+    table = new_table(BY_KIND)
+    table.delete("kind = 'a'")
+    deleted = table.current_snapshot()
+    result = MaintenanceTable(table).compute_partition_statistics().execute()
+    rows = {row["partition"]["kind"]: row for row in read(table, result.statistics_file).to_pylist()}
+    assert (rows["a"]["data_file_count"], rows["a"]["data_record_count"]) == (0, 0)
+    assert rows["a"]["total_data_file_size_in_bytes"] == 0
+    assert (rows["a"]["last_updated_at"], rows["a"]["last_updated_snapshot_id"]) == (
+        deleted.timestamp_ms,
+        deleted.snapshot_id,
+    )
+    assert rows["b"]["last_updated_snapshot_id"] != deleted.snapshot_id
+    assert [row["kind"] for row in table.inspect.partitions().column("partition").to_pylist()] == [None, "b"]
+
+
 def test_second_run_finds_nothing_to_do(new_table):
     table = new_table(BY_KIND)
     maintenance = MaintenanceTable(table)
