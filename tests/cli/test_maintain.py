@@ -57,6 +57,8 @@ def test_rewrite_deletes_and_dangling_deletes(icefloe, small):
     dangling = icefloe("rewrite-deletes", "db.t", "--dangling", "-y", "-o", "json").json("change")
     assert dangling["nothing_to_do"] is True
     assert icefloe("rewrite-deletes", "db.t", "--dangling", "--equality", "-y").code == 2
+    assert icefloe("rewrite-deletes", "db.t", "--dangling", "--where", "id = 1", "-y").code == 2
+    assert icefloe("rewrite-deletes", "db.t", "--rewrite-all", "--where", "id < 0", "-y").code == 0
 
 
 def test_rewrite_manifests_leaves_one(icefloe, small):

@@ -68,13 +68,17 @@ compact = maintenance_verb(
 
 def _rewrite_deletes(maintenance: MaintenanceTable, values: dict[str, Any]) -> Any:
     branch, dangling, equality = (values.pop(name) for name in ("branch", "dangling", "equality"))
+    where = values.pop("where")
     if dangling and equality:
         raise click.UsageError("expected one of --dangling and --equality")
+    if where is not None and (dangling or equality):
+        raise click.UsageError("--where: expected neither --dangling nor --equality")
     if dangling:
         return maintenance.remove_dangling_deletes().branch(branch)
     if equality:
         return maintenance.convert_equality_deletes().branch(branch)
-    return maintenance.rewrite_position_deletes().branch(branch).options(**given(values))
+    builder = maintenance.rewrite_position_deletes().branch(branch).options(**given(values))
+    return builder if where is None else builder.filter(where)
 
 
 rewrite_deletes = maintenance_verb(
@@ -85,6 +89,7 @@ rewrite_deletes = maintenance_verb(
         _branch,
         click.option("--dangling", is_flag=True, help="Remove the delete files that apply to no data file instead."),
         click.option("--equality", is_flag=True, help="Turn equality deletes into position deletes instead."),
+        click.option("--where", metavar="FILTER", help="Only delete files of partitions that may have such rows."),
         click.option("--rewrite-all", is_flag=True, help="Every position delete file."),
     ],
     _rewrite_deletes,

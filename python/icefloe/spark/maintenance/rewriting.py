@@ -90,7 +90,10 @@ def _rewrite_manifests(caller: Caller, given: Arguments) -> Rows:
 
 def _rewrite_position_deletes(caller: Caller, given: Arguments) -> Rows:
     options = rewrite_options("rewrite_position_delete_files", given.get("options", {}))
-    result = caller.table(given).maintenance.rewrite_position_deletes().options(**options).execute()
+    builder = caller.table(given).maintenance.rewrite_position_deletes().options(**options)
+    if "where" in given:
+        builder = builder.filter(given["where"])
+    result = builder.execute()
     return [
         (
             result.rewritten_delete_files_count,
@@ -123,7 +126,7 @@ REWRITING = {
         run=_rewrite_manifests,
     ),
     "rewrite_position_delete_files": Procedure(
-        parameters={"table": "string", "options": "map<string,string>"},
+        parameters={"table": "string", "options": "map<string,string>", "where": "string"},
         required=("table",),
         returns="rewritten_delete_files_count int, added_delete_files_count int, rewritten_bytes_count bigint, "
         "added_bytes_count bigint",

@@ -9,7 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe.exceptions import CommitStateUnknownException, IcebergError
+from icefloe.expressions import AlwaysTrue
 from icefloe.table.environment import SYSTEM
+from icefloe.table.inspect import InspectTable
 from icefloe.table.maintenance.branch_plan import branch_head, whole_files
 from icefloe.table.maintenance.deletes.delete_files_change import DeleteFilesChange
 from icefloe.table.maintenance.deletes.delete_files_commit import replace_delete_files, total_size
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from icefloe.expressions import BooleanExpression
     from icefloe.table.scan.plan import ScanPlan
 
 _VERB = "rewrite_position_deletes"
@@ -68,6 +71,12 @@ class RewritePositionDeletes(DeleteFilesChange[RewritePositionDeletesPlan, Rewri
     def __init__(self, table: Any) -> None:
         super().__init__(table)
         self._options = RewriteOptions()
+        self._row_filter: str | BooleanExpression = AlwaysTrue()
+
+    def filter(self, row_filter: str | BooleanExpression) -> Self:
+        """Rewrite only delete files of partitions that may have rows of a filter on the table's columns."""
+        self._row_filter = row_filter
+        return self
 
     def options(self, **options: Any) -> Self:
         """Set options, by the names of the Java reference with underscores; those of data files alone have no effect.
@@ -82,13 +91,17 @@ class RewritePositionDeletes(DeleteFilesChange[RewritePositionDeletesPlan, Rewri
         """Return the position delete files to rewrite; nothing is changed.
 
         Raises:
-            ValidationError: The branch does not exist, or sizes contradict each other.
+            ValidationError: The branch does not exist, sizes contradict each other, or the filter does not fit the table.
         """
         metadata = self._table.metadata
         head = branch_head(metadata, self._branch, _VERB)
         sizes = self._options.sizes(_VERB, metadata.properties, DELETE_TARGET_FILE_SIZE)
         files = live_delete_files(self._table, head)
         files = files.filter(pc.equal(files.column("content"), _POSITIONS))
+        if head is not None and not isinstance(self._row_filter, AlwaysTrue):
+            # Statistics of a delete file do not describe the deleted rows: its partition alone decides.
+            chosen = InspectTable(self._table).delete_files(head.snapshot_id, row_filter=self._row_filter)
+            files = files.filter(pc.is_in(files.column("file_path"), value_set=chosen.column("file_path")))
         live = pa.array([], pa.string())
         if files.num_rows > 0 and head is not None:
             live = whole_files(self._table, metadata, head.snapshot_id).files.column("file_path")

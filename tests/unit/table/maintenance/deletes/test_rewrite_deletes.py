@@ -5,7 +5,7 @@ import uuid
 
 import pyarrow as pa
 import pytest
-from icefloe.exceptions import ValidationError, ValidationException
+from icefloe.exceptions import ResolveError, ValidationError, ValidationException
 from icefloe.table.write.file_writer import FileWriter
 
 from tests.unit.table.conftest import BY_KIND
@@ -163,6 +163,24 @@ def test_merged_positions_keep_the_newest_number_of_the_group(new_table, rows):
     live = entries.filter((pa.compute.field("status") < 2) & (pa.compute.field("sequence_number") == numbers))
     assert live.num_rows == 1
     assert ids(table) == [2, 3, 5, 6, 7]
+
+
+def test_filter_selects_the_delete_files_of_partitions(new_table, rows, content):
+    table = new_table(BY_KIND, BY_PARTITION)
+    table.append(rows((7, "a", None), (8, "a", None), (9, "b", None), (10, "b", None)))
+    for number in (7, 9):
+        table.delete(f"id = {number}")
+    before, live = content(table), delete_files(table)
+    kinds = {row["file_path"]: row["partition"]["kind"] for row in live.to_pylist()}
+    builder = table.maintenance.rewrite_position_deletes().options(rewrite_all=True)
+    assert builder.filter("kind = 'none'").plan().is_empty
+    plan = builder.filter("kind = 'a' and id > 1000").plan()
+    assert plan.files.column("file_path").to_pylist() == [path for path, kind in kinds.items() if kind == "a"]
+    result = table.maintenance.execute(plan)
+    assert 0 < result.rewritten_delete_files_count == plan.file_count < live.num_rows
+    assert content(table) == before
+    with pytest.raises(ResolveError):
+        builder.filter("nope = 1").plan()
 
 
 @pytest.mark.parametrize("verb", ["rewrite_position_deletes", "convert_equality_deletes", "remove_dangling_deletes"])
