@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 _CURVE_PAGE_ROWS = 5_000
 """Rows of a page along a curve. A filter on one of two columns selects one page of every `sqrt(pages)`, so small pages skip more."""
+_CURVE_DICTIONARY_BYTES = 128 * 1024
+"""The largest dictionary of a column chunk along a curve. A filter reads it as a whole, and the first rows, which are near each other in
+every column, promise smaller dictionaries than the file needs."""
 _SAMPLE_ROWS = 32_768
 _SAMPLE_FILES = 64
 
@@ -116,6 +119,7 @@ class GroupWriter(FileWriter):
         properties[WRITE_MEMORY.name] = str(layout.writer_bytes)
         if layout.clustering.is_curve:
             properties.setdefault(TableProperties.PARQUET_PAGE_ROW_LIMIT, str(_CURVE_PAGE_ROWS))
+            properties.setdefault(TableProperties.PARQUET_DICT_SIZE_BYTES, str(_CURVE_DICTIONARY_BYTES))
         return _core.write_data_files(
             self._io.core,
             rows,
