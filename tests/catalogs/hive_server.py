@@ -18,6 +18,8 @@ import pytest
 from tests.storage.servers import running
 
 OPENED = ("java.lang", "java.net", "java.util", "java.util.concurrent")
+# Options for a JVM that ends before the second compiler and parallel collection pay.
+FLAGS = ("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 CLEANER = "org.apache.hadoop.hive.metastore.events.EventCleanerTask"
 SETTINGS = {
     "datanucleus.schema.autoCreateAll": "true",
@@ -90,7 +92,7 @@ def hive_server(
     opened = [part for package in OPENED for part in ("--add-opens", f"java.base/{package}=ALL-UNNAMED")]
     command = [
         java(),
-        "-Xmx512m",
+        *FLAGS,
         *opened,
         *options,
         f"-Dlog4j2.configurationFile=file:{directory}/log4j2.properties",

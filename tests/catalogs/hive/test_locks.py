@@ -16,6 +16,7 @@ from icefloe.exceptions import CommitFailedException
 from icefloe.table.environment import SYSTEM
 
 from tests.catalogs.thrift_proxy import thrift_proxy
+from tests.storage.servers import PATIENCE
 
 ROWS = pa.table({"id": [1, 2, 3]})
 NUMBERS = itertools.count()
@@ -43,10 +44,10 @@ def test_commit_waits_for_the_lock_of_another_client(hive3, locking, locked_tabl
         table_lock(metastore, *locked_table.name(), LockSettings(), SYSTEM),
     ):
         commit = pool.submit(lambda: locking.load_table(locked_table.name()).append(ROWS))
-        assert waits.wait(60)
+        assert waits.wait(PATIENCE)
         assert locking.load_table(locked_table.name()).current_snapshot() is None
         locking.environment = SYSTEM
-    commit.result(60)
+    commit.result(PATIENCE)
     assert locked_table.refresh().scan().count() == 3
 
 
