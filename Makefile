@@ -268,7 +268,7 @@ test-wheel: | $(VENV)/.tools ## Install the wheel to publish into an empty envir
 	$(SAY) "The wheel of profile $(BUILT) in an empty environment"
 	@rm -rf .wheel-test && $(PYTHON) -m venv .wheel-test
 	@$(UV) pip install --quiet --python .wheel-test/bin/python "$$(ls dist/$(BUILT)/icefloe-*.whl)[sql]"
-	@.wheel-test/bin/python -I tests/wheel_smoke.py dist/$(BUILT)/icefloe-*.whl
+	@.wheel-test/bin/python -I tests/wheel_smoke.py dist/$(BUILT)/icefloe-*.whl $(BUILT)
 	@rm -rf .wheel-test
 
 .PHONY: fuzz

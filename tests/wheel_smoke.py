@@ -1,4 +1,4 @@
-"""Uses a published wheel where nothing but its own dependencies is installed: `python -I tests/wheel_smoke.py WHEEL`."""
+"""Uses a wheel where nothing but its own dependencies is installed: `python -I tests/wheel_smoke.py WHEEL [PROFILE]`."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ def check_memory(directory: str) -> None:
     )
 
 
-def main(wheel: str) -> None:
-    assert _core.build_profile() == "release", _core.build_profile()
+def main(wheel: str, profile: str = "release") -> None:
+    assert _core.build_profile() == profile, _core.build_profile()
     size = Path(wheel).stat().st_size
     assert size < WHEEL_BYTES, f"{wheel} has {size:,} bytes; expected under {WHEEL_BYTES:,}"
     with tempfile.TemporaryDirectory() as directory:
