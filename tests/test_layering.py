@@ -358,6 +358,12 @@ def test_importing_icefloe_loads_no_heavy_library() -> None:
     assert loaded == "[]"
 
 
+def test_tables_and_catalogs_are_imported_without_numpy() -> None:
+    # icefloe does not depend on numpy, and an environment without pandas need not have it.
+    code = "import sys; sys.modules['numpy'] = None; import icefloe.catalog, icefloe.table; icefloe.table.Table; print('imported')"
+    assert in_fresh_interpreter(code) == "imported"
+
+
 def test_importing_tables_and_catalogs_loads_no_pandas() -> None:
     # pyarrow loads pandas with the first conversion of a Python value, half a second of CPU.
     loaded = in_fresh_interpreter("import sys, icefloe.catalog, icefloe.table; print('pandas' in sys.modules)")

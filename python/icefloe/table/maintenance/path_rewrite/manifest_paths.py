@@ -9,7 +9,6 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -151,7 +150,7 @@ class StagedManifests:
         entries = entries.combine_chunks()
         if self._deletes:
             count = entries.num_rows
-            own = pa.array(np.arange(count), pa.int64())
+            own = pa.array(range(count), pa.int64())
             place = pc.index_in(entries.column("file_path"), value_set=pa.array(self._deletes, pa.string()))
             chosen = pc.coalesce(pc.add(place.cast(pa.int64()), count), own)
             new = pa.Table.from_batches(list(self._deletes.values()))

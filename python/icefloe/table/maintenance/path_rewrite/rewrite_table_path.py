@@ -6,7 +6,6 @@ import csv
 import io
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -244,7 +243,7 @@ def _files(kind: str, locations: pa.ChunkedArray, sizes: pa.ChunkedArray, is_rew
 
 def _distinct(table: pa.Table, name: str = "manifest_path") -> pa.Table:
     """Return the first row of each value of a column, in the order of the rows."""
-    numbered = pa.table({"key": table.column(name), "row": pa.array(np.arange(table.num_rows), pa.int64())})
+    numbered = pa.table({"key": table.column(name), "row": pa.array(range(table.num_rows), pa.int64())})
     first = numbered.group_by("key").aggregate([("row", "min")]).column("row_min")
     return table.take(first.combine_chunks().sort())
 
