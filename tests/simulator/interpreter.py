@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from icefloe.table import Table
 
     from tests.simulator.prepared import Prepared
+    from tests.simulator.world import Decision
 
 
 class SimulatedCatalog(InMemoryCatalog):
@@ -60,7 +61,7 @@ class Outcome:
         following: The failure or the lost rows of a commit after the history; None if the commit succeeded or none was made.
         calls: The number of observed calls of storage and catalog by the clients.
         fired: The number of faults that occurred.
-        decisions: The clients that could run at each decision, the client that ran, and the next call of each client.
+        decisions: The decisions of the schedule.
     """
 
     committed: tuple[int, ...]
@@ -77,7 +78,7 @@ class Outcome:
     following: str | None
     calls: int
     fired: int
-    decisions: tuple[tuple[tuple[int, ...], int, dict[int, str]], ...]
+    decisions: tuple[Decision, ...]
 
 
 def run(history: History) -> Outcome:
@@ -104,7 +105,6 @@ class _Run:
         self.world = world
         self.initial = initial
         self.catalog = SimulatedCatalog(world, initial)
-        self.committed: list[int] = []
         self.refused: dict[int, str] = {}
         self.unknown: dict[int, str] = {}
         self.seen: dict[int, int] = {}
@@ -122,7 +122,7 @@ class _Run:
         files = Files(table, self.initial, is_maintained=is_maintained)
         state = state_of(table, self.catalog, self.history, self.initial) if not files.missing else None
         return Outcome(
-            committed=tuple(self.committed),
+            committed=tuple(self.world.committed),
             refused=self.refused,
             unknown=self.unknown,
             before=frozenset(self.before),
@@ -154,7 +154,7 @@ class _Run:
             except Exception as error:  # noqa: BLE001 - reported by the main thread
                 self.errors.append(error)
             else:
-                self.committed.append(client)
+                self.world.committed.append(client)
 
         return live
 
@@ -162,13 +162,13 @@ class _Run:
         transaction = self.history.transactions[client]
         if not transaction.operations:
             return
-        before, swaps = {(first, client) for first in self.committed}, len(self.world.swaps)
+        preceding, swaps = tuple(self.world.committed), len(self.world.swaps)
         if transaction.changes_catalog:
-            self.before |= before
+            self.before |= {(first, client) for first in preceding}
             perform_on_catalog(self.catalog, transaction.operations[0])
             return
         table = self.catalog.load_table(NAME)
-        self.before |= before
+        self.before |= {(first, client) for first in self.world.preceding.get(client, preceding)}
         self.seen[client] = self.world.seen.get(client, swaps)
         with table.transaction() if transaction.explicit else nullcontext(table) as target:
             for number, operation in enumerate(transaction.operations):

@@ -59,7 +59,7 @@ def with_schedule(history: History) -> History:
         decisions = run(history).decisions
     except Exception:  # noqa: BLE001 - the violation is an error; its schedule stays drawn from the seed
         return history
-    return replace(history, schedule=tuple(chosen for _, chosen, _ in decisions))
+    return replace(history, schedule=tuple(decision.chosen for decision in decisions))
 
 
 def smaller(history: History) -> Iterator[History]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import dataclass, replace
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,23 @@ CHANGES = (SWAP, "catalog.insert", "catalog.remove", "catalog.rename")
 POINTER = "catalog.pointer"
 
 
+@dataclass(frozen=True)
+class Decision:
+    """The selection of a client, which runs until its next shared call.
+
+    Attributes:
+        running: The clients that could run.
+        chosen: The client that ran.
+        call: The name of its call; empty at the beginning of the client.
+        changed: Whether the call changed a catalog.
+    """
+
+    running: tuple[int, ...]
+    chosen: int
+    call: str
+    changed: bool = False
+
+
 class ClientCrashed(BaseException):
     """A simulated crash of a client. Its further calls have no effect."""
 
@@ -44,7 +62,9 @@ class World:
         self.history = history
         self.swaps: list[int] = []
         self.seen: dict[int, int] = {}
-        self.decisions: list[tuple[tuple[int, ...], int, dict[int, str]]] = []
+        self.committed: list[int] = []
+        self.preceding: dict[int, tuple[int, ...]] = {}
+        self.decisions: list[Decision] = []
         self.calls = self.fired = 0
         self._schedule = iter(history.schedule) if history.schedule is not None else None
         self._draws = Random(history.seed)
@@ -102,7 +122,7 @@ class World:
 
     def _choose(self, running: Sequence[int]) -> int:
         chosen = self._draw(running)
-        self.decisions.append((tuple(running), chosen, {client: self._pending[client] for client in running}))
+        self.decisions.append(Decision(tuple(running), chosen, self._pending[chosen]))
         return chosen
 
     def _draw(self, running: Sequence[int]) -> int:
@@ -148,8 +168,10 @@ class World:
         reply = effect()
         if name in CHANGES:
             self.swaps.append(client)
+            self.decisions[-1] = replace(self.decisions[-1], changed=True)
         if name == POINTER:
             self.seen.setdefault(client, len(self.swaps))
+            self.preceding.setdefault(client, tuple(self.committed))
         return reply
 
     def _take_effect_late(self, client: int, name: str, effect: Callable[[], Any]) -> None:
