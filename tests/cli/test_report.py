@@ -9,6 +9,7 @@ import struct
 import subprocess
 import zlib
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -98,6 +99,23 @@ def test_embedded_figures_are_those_of_the_table(events):
     assert figures["partitions"]["count"] == 3
     assert [one["name"] for one in figures["refs"]] == ["main", "v1<b>"]
     assert figures["growth"][-1]["rows"] == 60
+
+
+def test_orphan_files_are_drawn_on_request(icefloe, events, tmp_path):
+    assert "Orphan files" not in report_page(events)
+    assert "none from before" in report_page(events, orphans=True)
+    stray = Path(events.location().removeprefix("file://")) / "data" / "<b>stray.parquet"
+    stray.write_bytes(b"x" * 5_000)
+    os.utime(stray, (1_000_000_000, 1_000_000_000))
+    page = icefloe("report", "db.events", "--orphans").text
+    own = json.loads(parsed(page).texts[1])["orphans"]
+    assert (own["files"], own["bytes"]) == (1, 5_000)
+    assert own["largest"][0]["location"].endswith("<b>stray.parquet")
+    assert "<code>icefloe --catalog lake orphans db.events</code>" in page
+    assert parsed(page).names.count("b") == parsed(report_page(events)).names.count("b")
+    with events.update_properties() as update:
+        update.set_properties({"gc.enabled": "false"})
+    assert icefloe("report", "db.events", "--orphans").code != 0
 
 
 def test_policy_allows_the_own_script_and_style_alone(events):

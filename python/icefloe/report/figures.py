@@ -20,19 +20,27 @@ if TYPE_CHECKING:
 
 WORST_PARTITIONS = 25
 """Partitions that the page lists."""
+LARGEST_ORPHANS = 25
+"""Orphan files that the page lists."""
 GROWTH_POINTS = 200
 """Most points of the growth picture; longer histories are thinned."""
 _KIB = 1024
 _DAY_MS = 86_400_000
 
 
-def figures_of(table: Any, files: FileCheck | None = None, statistics: bool = False) -> dict[str, Any]:
+def figures_of(
+    table: Any, files: FileCheck | None = None, statistics: bool = False, *, orphans: bool = False
+) -> dict[str, Any]:
     """Return the figures of a table as JSON values: ids as strings, times in ISO 8601, sizes in bytes.
 
     Args:
         table: The table's handle.
         files: Whether to look up files in storage, and how.
         statistics: Whether to compare manifests with footers.
+        orphans: Whether to list the table's directories and look for files that nothing refers to.
+
+    Raises:
+        ValidationError: With `orphans`, other tables share the directory, or `gc.enabled` is false.
     """
     facts = TableFacts.of(table)
     metadata, snapshot = facts.metadata, facts.snapshot
@@ -50,6 +58,7 @@ def figures_of(table: Any, files: FileCheck | None = None, statistics: bool = Fa
         "growth": _growth(facts),
         "partitions": _partitions(facts),
         "deletes": _deletes(facts),
+        "orphans": _orphans(facts, table) if orphans else None,
         "manifests": _manifests(facts),
         "refs": _refs(facts),
         "snapshots": {
@@ -110,6 +119,23 @@ def _file_sizes(facts: TableFacts) -> dict[str, Any]:
         "small_files": small,
         "median_bytes": int(pc.quantile(sizes, 0.5)[0].as_py()) if len(sizes) > 0 else 0,
         "bins": bins,
+    }
+
+
+def _orphans(facts: TableFacts, table: Any) -> dict[str, Any]:
+    """Return the orphan files that are older than three days, the largest ones by location."""
+    plan = table.maintenance.remove_orphan_files().plan()
+    largest = plan.orphans.sort_by([("size", "descending"), ("location", "ascending")]).slice(0, LARGEST_ORPHANS)
+    return {
+        "files": plan.file_count,
+        "bytes": plan.total_bytes,
+        "listed_files": plan.listed_count,
+        "older_than": iso_time(plan.older_than_ms),
+        "command": facts.command("orphans") if plan.file_count > 0 else None,
+        "largest": [
+            {"location": one["location"], "bytes": one["size"], "modified_at": iso_time(one["last_modified_ms"])}
+            for one in largest.to_pylist()
+        ],
     }
 
 

@@ -17,18 +17,20 @@ if TYPE_CHECKING:
     from icefloe.table.doctor.storage_checks import FileCheck
 
 
-def report_page(of: Any, files: FileCheck | None = None, statistics: bool = False) -> str:
+def report_page(of: Any, files: FileCheck | None = None, statistics: bool = False, *, orphans: bool = False) -> str:
     """Return the page about a table. It reads metadata and manifests of the current snapshot.
 
     Args:
         of: The table's handle.
         files: Also look up files in storage: `list` lists their directories, `heads` looks up each.
         statistics: Also compare manifests with the footers of the data files.
+        orphans: Also list the table's directories and look for files that nothing refers to; only for a table of a catalog.
 
     Raises:
         MissingFileError: A manifest of the current snapshot does not exist.
+        ValidationError: With `orphans`, other tables share the directory, or `gc.enabled` is false.
     """
-    return page_of(figures_of(of, files, statistics))
+    return page_of(figures_of(of, files, statistics, orphans=orphans))
 
 
 def page_of(figures: dict[str, Any]) -> str:
@@ -73,7 +75,7 @@ def _head(figures: dict[str, Any]) -> str:
 
 
 def _body(figures: dict[str, Any]) -> str:
-    parts = (_findings, _sizes, _growth, _partitions, _deletes, _manifests, _versions, _definition)
+    parts = (_findings, _sizes, _growth, _partitions, _deletes, _orphans, _manifests, _versions, _definition)
     return "".join(part(figures) for part in parts) + _footer(figures)
 
 
@@ -132,6 +134,16 @@ def _deletes(figures: dict[str, Any]) -> str:
     return section(
         "Deletes", sentences.deletes(figures), pictures.fan_in(deletes["fan_in"]), folded("As a table", listing)
     )
+
+
+def _orphans(figures: dict[str, Any]) -> str:
+    own = figures["orphans"]
+    if own is None:
+        return ""
+    rows = [[one["location"], one["bytes"], one["modified_at"]] for one in own["largest"]]
+    listing = table("orphans", ["largest files", "bytes", "modified at"], rows)
+    command = "" if own["command"] is None else f"<p><code>{escape(own['command'])}</code></p>"
+    return section("Orphan files", sentences.orphans(figures), command, folded("As a table", listing))
 
 
 def _manifests(figures: dict[str, Any]) -> str:

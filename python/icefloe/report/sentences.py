@@ -53,6 +53,17 @@ def sizes(figures: _Figures) -> list[str]:
     ]
 
 
+def orphans(figures: _Figures) -> list[str]:
+    """Return how many files nothing refers to."""
+    own = figures["orphans"]
+    listed = f"{count_text(own['listed_files'], 'file')} in the table's directories"
+    if own["files"] == 0:
+        return [f"Of {listed}, none from before {own['older_than']} is an orphan."]
+    return [
+        f"Of {listed}, {own['files']:,} from before {own['older_than']} with {bytes_text(own['bytes'])} belong to no snapshot."
+    ]
+
+
 def growth(figures: _Figures) -> list[str]:
     """Return how fast the table grows."""
     points = [one for one in figures["growth"] if one["bytes"] is not None]

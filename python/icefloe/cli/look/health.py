@@ -50,11 +50,14 @@ def doctor(session: Session, table: str, files: FileCheck | None, statistics: bo
 )
 @files_option
 @statistics_option
-def report(session: Session, table: str, page: Path | None, files: FileCheck | None, statistics: bool) -> None:
+@click.option("--orphans", is_flag=True, help="List the table's directories for files that nothing refers to.")
+def report(
+    session: Session, table: str, page: Path | None, files: FileCheck | None, statistics: bool, orphans: bool
+) -> None:
     """Write a page about the state of a table: one HTML file, which needs no network."""
     from icefloe.report import report_page
 
-    text = report_page(session.table(table), files=files, statistics=statistics)
+    text = report_page(session.table(table), files=files, statistics=statistics, orphans=orphans)
     if page is None:
         click.echo(text, nl=False)
         return
