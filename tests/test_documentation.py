@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from py4j.clientserver import ClientServer
+from pyspark.java_gateway import launch_gateway
 
 from tests.catalogs.rest.server import rest_server
 from tests.storage.servers import s3_server
@@ -61,21 +64,54 @@ def prod(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
         yield {"ICEFLOE_CATALOG__PROD__URI": server.uri}
 
 
+@pytest.fixture(scope="module")
+def reader() -> dict[str, str]:
+    """The environment variables of a user in an activated environment: Spark starts its workers with the `python3` of the path."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    return {"PATH": path, "SPARK_CONF_DIR": str(SPARK_DEFAULTS)}
+
+
+@pytest.fixture(scope="module")
+def gateway(reader: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ClientServer, Path]]:
+    """A JVM and its directory, for the scripts that start Spark one after the other: its classes are loaded and compiled once."""
+    directory = tmp_path_factory.mktemp("spark")
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in reader.items():
+            patch.setenv(name, value)
+        started = launch_gateway(popen_kwargs={"cwd": directory})
+    yield started, directory
+    started.shutdown()
+    started.proc.stdin.close()
+    started.proc.wait()
+
+
+@pytest.fixture
+def jvm(gateway: tuple[ClientServer, Path]) -> Iterator[tuple[dict[str, str], Path]]:
+    """The environment variables and the empty directory of a script that starts Spark in the JVM, whose context stops after it."""
+    started, directory = gateway
+    java = started.java_parameters
+    yield {"PYSPARK_GATEWAY_PORT": str(java.port), "PYSPARK_GATEWAY_SECRET": java.auth_token}, directory
+    session = started.jvm.org.apache.spark.sql.classic.SparkSession.getDefaultSession()
+    if session.isDefined():
+        session.get().stop()
+    for path in directory.iterdir():
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
 @pytest.mark.parametrize("code", CASES)
-def test_code_blocks_run(code: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_code_blocks_run(code: str, tmp_path: Path, reader: dict[str, str], request: pytest.FixtureRequest) -> None:
     storage = request.getfixturevalue("lake") if "s3://" in code else {}
     catalog = request.getfixturevalue("prod") if 'load_catalog("prod")' in code else {}
+    spark, directory = request.getfixturevalue("jvm") if "SparkSession" in code else ({}, tmp_path)
     script = tmp_path / "blocks.py"
     script.write_text(code, encoding="utf-8")
-    # As in an activated environment: Spark starts its workers with the `python3` of the path.
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     done = subprocess.run(
         [sys.executable, script],
-        cwd=tmp_path,
+        cwd=directory,
         capture_output=True,
         text=True,
         timeout=600,
-        env={**os.environ, "PATH": path, "SPARK_CONF_DIR": str(SPARK_DEFAULTS), **storage, **catalog},
+        env={**os.environ, **reader, **storage, **catalog, **spark},
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
