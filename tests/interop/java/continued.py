@@ -21,7 +21,7 @@ from tests.interop.java.started_table import rows
 SERVER_JARS = Path(sys.prefix) / "jars" / "rest-server"
 CATALOGS = ("hadoop", "jdbc", "rest")
 # Catalogs that cannot carry out an operation.
-IMPOSSIBLE = {("hadoop", "create_transaction")}
+IMPOSSIBLE = {("hadoop", "create_transaction"), ("hadoop", "rewrite_table_path")}
 
 
 def combinations() -> list[tuple[str, str]]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
+from icefloe.catalog import Catalog
 from icefloe.table import Table
 from icefloe.types import StringType
 
@@ -19,6 +21,7 @@ from tests.interop.java.started_table import (
     with_properties,
     with_statistics,
 )
+from tests.unit.table.maintenance.path_rewrite.copies import copied, hidden, path_of, rewritten
 
 BY_PARTITION = {**MERGE_ON_READ, "write.delete.granularity": "partition"}
 POLICY = {
@@ -116,6 +119,16 @@ def analyzed(table: Table) -> None:
     table.maintenance.compute_partition_statistics().execute()
 
 
+def copied_elsewhere(catalog: Catalog, name: str) -> None:
+    """Register the copy of a table with deletes at another location; the original is hidden."""
+    source = started(catalog, f"{name}_source", MERGE_ON_READ)
+    delete_all_ways(source)
+    result = rewritten(source, Path(path_of(source.location())).with_name(f"copy_of_{name}")).execute()
+    copied(result)
+    hidden(source)
+    catalog.register_table(name, result.metadata_location)
+
+
 def by_policy(table: Table) -> None:
     delete_all_ways(table)
     table.maintenance.policy().execute()
@@ -144,6 +157,7 @@ MAINTAINED: dict[str, Change] = {
     "convert_equality_deletes": merge_on_read(converted_deletes),
     "remove_dangling_deletes": merge_on_read(without_dangling_deletes),
     "compute_statistics": merge_on_read(analyzed),
+    "rewrite_table_path": copied_elsewhere,
     "policy": with_properties(by_policy, {**MERGE_ON_READ, **POLICY}),
     "policy_version_1": with_properties(policy_of_version_1, {**VERSION_1, **POLICY}),
 }
