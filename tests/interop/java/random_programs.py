@@ -50,7 +50,9 @@ class StatementsOfSpark(RandomStatements):
 
     def merge_of_all_columns(self):
         """Return a merge of `*` clauses whose source may have a key twice or a null one."""
-        on = self.random.choice(["t.id = s.id", "t.n = s.n", "t.s = s.s AND t.id = s.id"])
+        on = self.random.choice(
+            ["t.id = s.id", "t.n = s.n", "t.s = s.s AND t.id = s.id", "t.n <=> s.n", "t.id = s.id AND t.s <=> s.s"]
+        )
         clauses = [
             self.random.choice(["WHEN MATCHED THEN UPDATE SET *", "WHEN MATCHED THEN DELETE"]),
             *self.random.choice([[], ["WHEN NOT MATCHED THEN INSERT *"]]),

@@ -221,6 +221,31 @@ def test_merge_matches_the_same_keys_in_python_and_spark(utc, new_table, key):
     assert content(ours) == content(sparks.refresh())
 
 
+@pytest.mark.parametrize(
+    "on",
+    [
+        "target.name <=> source.name and target.n <=> source.n",
+        "target.id = source.ID and target.flag <=> source.flag",
+        "target.day <=> source.day and target.raw = source.raw and target.id = source.id",
+    ],
+)
+def test_merge_on_null_safe_keys_is_alike_in_python_and_spark(utc, new_table, on):
+    tables = [new_table(SCHEMA) for _ in range(2)]
+    for table in tables:
+        table.append(pa.Table.from_pylist([row(n, n) for n in range(20)], schema=SCHEMA.as_arrow()))
+    source = pa.Table.from_pylist([row(n, n + n % 2) for n in range(5, 30)], schema=source_rows().schema.remove(10))
+    ours, sparks = tables
+    merges = ours.merge(source, on=on), icefloe.spark.merge_into(sparks, utc.createDataFrame(source), on=on)
+    results = [
+        merge.when_matched_update({"x": "100"}).when_not_matched_insert({"id": "source.id + 100"}).execute()
+        for merge in merges
+    ]
+    assert results[0] == results[1]
+    assert results[0].rows_updated > 0
+    assert results[0].rows_inserted > 0
+    assert content(ours) == content(sparks.refresh())
+
+
 def test_update_error_suggests_quotes_for_an_unknown_column(utc, new_table):
     table = filled(new_table)
     with pytest.raises(ResolveError, match=r"update, value of column 'name' 'de'.*quote it: \"'de'\""):

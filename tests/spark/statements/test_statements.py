@@ -187,6 +187,30 @@ def test_merge(sql, spark, name):
     assert rows(sql, name) == [(10, "new"), (2, "Bbit's"), (3, "left"), (4, None)]
 
 
+@pytest.mark.parametrize(
+    ("on", "matched"),
+    [
+        ("t.name <=> s.name", ["a", None]),
+        ("t.name IS NOT DISTINCT FROM s.name AND s.k > 1", [None]),
+        ("t.name <=> s.name AND s.k > 1 AND t.name <=> upper(s.name)", [None]),
+        ("s.name <=> t.name AND t.name = s.name", ["a"]),
+        ("t.id = s.k AND t.name <=> s.name", ["a"]),
+    ],
+)
+def test_merge_on_null_safe_equality(sql, name, on, matched):
+    # The rows of the target: (1, 'a'), (2, 'b'), (3, NULL).
+    given = [(1, "a"), (7, None)]
+    found = sql(
+        f"MERGE INTO {name} t USING (SELECT * FROM VALUES (1L, 'a'), (7L, NULL) AS v(k, name)) s ON {on} "
+        "WHEN MATCHED THEN UPDATE SET id = t.id + 10 WHEN NOT MATCHED THEN INSERT (id, name) VALUES (s.k + 100, s.name) "
+        "WHEN NOT MATCHED BY SOURCE THEN UPDATE SET id = t.id + 20"
+    )
+    kept = [(number + (10 if text in matched else 20), text) for number, text in [(1, "a"), (2, "b"), (3, None)]]
+    added = [(key + 100, text) for key, text in given if text not in matched]
+    assert sorted(rows(sql, name)) == sorted(kept + added)
+    assert found == [(3, 0, len(added))]
+
+
 def test_merge_of_all_columns_from_an_attached_table(sql, name):
     sql("CREATE OR REPLACE TABLE lake.db.updates AS SELECT 1L AS id, 'A' AS name UNION ALL SELECT 9L, 'i'")
     sql(

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import functools
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 
 from icefloe.exceptions import ResolveError
-from icefloe.expressions import And
+from icefloe.expressions import And, IsNull, Or
 from icefloe.spark.dml.clause_columns import CLAUSE, check_clauses, check_source, clause_number, values_by_clause
 from icefloe.spark.dml.row_changes import RowChanges
 from icefloe.spark.reader.frame import located_frame
 from icefloe.spark.reader.native import FILE, POSITION
 from icefloe.spark.types.conform import column_of, quoted
+from icefloe.table.row_level.clause_sql.scope import named
 from icefloe.table.row_level.clauses import Action, Match
 from icefloe.table.row_level.key_ranges import between
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from pyspark.sql import Column, DataFrame
     from typing_extensions import Self
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from icefloe.expressions import BooleanExpression
     from icefloe.spark.dml.target import PlannedTarget
     from icefloe.table.row_level.clauses import Clause, Clauses
+    from icefloe.table.row_level.join_keys import JoinKey
 
 _MAX_BROADCAST_ROWS = 1_000_000
 _RANGED_TYPES = ("tinyint", "smallint", "int", "bigint", "date", "string")
@@ -38,33 +41,39 @@ class MergeSource:
 
     Args:
         frame: Rows.
-        keys: Target key column to source key column.
+        keys: Key columns.
+        only_if: Boolean column of the source; rows where it is not true match nothing.
 
     Raises:
         ResolveError: The source has no key column of a name.
     """
 
-    def __init__(self, frame: DataFrame, keys: Mapping[str, str]) -> None:
-        missing = [name for name in keys.values() if name not in frame.columns]
+    def __init__(self, frame: DataFrame, keys: Sequence[JoinKey], only_if: str | None = None) -> None:
+        self.keys = tuple(
+            key if key.exact else replace(key, source=named(key.source, frame.columns) or key.source) for key in keys
+        )
+        missing = [key.source for key in self.keys if key.source not in frame.columns]
         if missing:
             raise ResolveError(
                 f"merge: the source has no key column {missing[0]!r}; expected one of {', '.join(frame.columns)}"
             )
         self.frame = frame
-        self.keys = keys
+        self.only_if = only_if
         self.spark = frame.sparkSession
         self._bounds: Any = None
 
     def __enter__(self) -> Self:
         """Cache the rows, and compute their number and the least and greatest keys."""
         self.frame = self.frame.persist()
-        ranged = [
-            name for name in self.keys.values() if self.frame.schema[name].dataType.simpleString() in _RANGED_TYPES
-        ]
+        names = dict.fromkeys(key.source for key in self.keys)
+        ranged = [name for name in names if self.frame.schema[name].dataType.simpleString() in _RANGED_TYPES]
+        values = {name: F.col(quoted(name)) for name in ranged}
+        if self.only_if is not None:
+            values = {name: F.when(F.col(quoted(self.only_if)), value) for name, value in values.items()}
         bounds = [
-            column
-            for name in ranged
-            for column in (F.min(quoted(name)).alias(f"min {name}"), F.max(quoted(name)).alias(f"max {name}"))
+            column.alias(f"{what} {name}")
+            for name, value in values.items()
+            for what, column in (("min", F.min(value)), ("max", F.max(value)), ("count", F.count(value)))
         ]
         self._bounds = self.frame.agg(F.count(F.lit(1)).alias("rows"), *bounds).first()
         return self
@@ -76,11 +85,14 @@ class MergeSource:
     def key_range(self) -> BooleanExpression | None:
         """Return a filter that is true for every target row whose keys equal the keys of a source row; None for no restriction."""
         bounds = self._bounds.asDict()
-        ranges = [
-            between(target, _literal(bounds[f"min {source}"]), _literal(bounds[f"max {source}"]))
-            for target, source in self.keys.items()
-            if bounds.get(f"min {source}") is not None
-        ]
+        ranges = []
+        for key in self.keys:
+            least, most = bounds.get(f"min {key.source}"), bounds.get(f"max {key.source}")
+            if least is None:
+                continue
+            matching = between(key.target, _literal(least), _literal(most))
+            with_nulls = key.null_safe and bounds[f"count {key.source}"] < bounds["rows"]
+            ranges.append(Or(matching, IsNull(key.target)) if with_nulls else matching)
         return functools.reduce(And, ranges) if ranges else None
 
     def hinted(self, frame: DataFrame) -> DataFrame:
@@ -89,8 +101,22 @@ class MergeSource:
 
     def matches(self) -> Column:
         """Return the join condition of ``target`` and ``source``."""
-        pairs = [column_of("target", target) == column_of("source", source) for target, source in self.keys.items()]
+        return self.matches_of([column_of("target", key.target) for key in self.keys])
+
+    def matches_of(self, keys: Sequence[Column]) -> Column:
+        """Return the join condition of columns, one for each key, and ``source``."""
+        pairs = []
+        for key, other in zip(self.keys, keys, strict=True):
+            own = column_of("source", key.source)
+            pairs.append(other.eqNullSafe(own) if key.null_safe else other == own)
+        if self.only_if is not None:
+            pairs.append(column_of("source", self.only_if))
         return functools.reduce(lambda left, right: left & right, pairs)
+
+    def columns(self) -> list[Column]:
+        """Return the columns that the join condition reads."""
+        names = dict.fromkeys([*(key.source for key in self.keys), *filter(None, [self.only_if])])
+        return [column_of(name) for name in names]
 
 
 @contextmanager
@@ -140,7 +166,10 @@ def _matched(located: DataFrame, source: MergeSource, clauses: Sequence[Clause],
     joined = located.join(source.hinted(source.frame.alias("source")), source.matches()).withColumn(
         CLAUSE, clause_number(clauses)
     )
-    keys = [column_of("source", name).alias(_KEY.format(index)) for index, name in enumerate(source.keys.values())]
+    keys = [
+        column_of("source", name).alias(_KEY.format(index))
+        for index, name in enumerate(key.source for key in source.keys)
+    ]
     return joined.select(FILE, POSITION, CLAUSE, *keys, *values_by_clause(clauses, struct, source.frame.columns))
 
 
@@ -148,7 +177,7 @@ def _not_matched_by_source(
     located: DataFrame, source: MergeSource, clauses: Sequence[Clause], struct: Any
 ) -> DataFrame:
     """Return the target rows without a match that a clause applies to: position, clause number and new values."""
-    keys = source.frame.select(*[column_of(name) for name in source.keys.values()]).alias("source")
+    keys = source.frame.select(*source.columns()).alias("source")
     rest = located.join(source.hinted(keys), source.matches(), "left_anti").withColumn(CLAUSE, clause_number(clauses))
     rest = rest.where(F.col(CLAUSE).isNotNull())
     return rest.select(FILE, POSITION, CLAUSE, *values_by_clause(clauses, struct, None))
@@ -173,13 +202,8 @@ def _inserted(source: MergeSource, matched: DataFrame, clauses: Sequence[Clause]
     if not clauses:
         return None
     keys = matched.select(*[F.col(_KEY.format(index)) for index in range(len(source.keys))]).alias("matched")
-    pairs = [
-        column_of("source", name) == column_of("matched", _KEY.format(index))
-        for index, name in enumerate(source.keys.values())
-    ]
-    rows = source.frame.alias("source").join(
-        source.hinted(keys), functools.reduce(lambda left, right: left & right, pairs), "left_anti"
-    )
+    matches = source.matches_of([column_of("matched", _KEY.format(index)) for index in range(len(source.keys))])
+    rows = source.frame.alias("source").join(source.hinted(keys), matches, "left_anti")
     rows = rows.withColumn(CLAUSE, clause_number(clauses)).where(F.col(CLAUSE).isNotNull())
     return rows.select(*values_by_clause(clauses, struct, source.frame.columns))
 

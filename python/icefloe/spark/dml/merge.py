@@ -9,22 +9,24 @@ merge read, as ``write.merge.isolation-level`` requires.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from icefloe.exceptions import ValidationError
 from icefloe.spark.dml.join import MergeSource, merged
 from icefloe.spark.dml.target import plan_target
+from icefloe.table.row_level.clause_sql.scope import named
 from icefloe.table.row_level.clauses import Action, Clauses, Match
+from icefloe.table.row_level.join_keys import join_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from pyspark.sql import Column, DataFrame
     from typing_extensions import Self
 
     from icefloe.table import Table
     from icefloe.table.commit.change import Change
+    from icefloe.table.row_level.join_keys import JoinKey
     from icefloe.table.row_level.merge import MergeResult
 
     Condition = Column | str | None
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 def merge_into(
     table: Table,
     source: DataFrame,
-    on: Sequence[str] | Mapping[str, str],
+    on: Sequence[str] | Mapping[str, str] | str,
     *,
     branch: str | None = None,
     snapshot_properties: Mapping[str, str] | None = None,
@@ -44,13 +46,14 @@ def merge_into(
     Args:
         table: Target. It shows the new version after the merge.
         source: Rows to merge. Spark computes them once and caches them until the merge is done.
-        on: Key columns: names that both sides have, or a mapping of target name to source name. Rows match when all keys are
-            equal; null equals nothing.
+        on: Key columns: names that both sides have, a mapping of target name to source name, or equalities as SQL text:
+            `"target.id = source.key and target.part <=> source.part"`. Rows match when all keys are equal. Null equals nothing, but
+            null under `<=>`.
         branch: Branch to read and commit to; main if None.
         snapshot_properties: Additional keys of the snapshot's summary.
 
     Raises:
-        ValidationError: There are no key columns.
+        ValidationError: There are no key columns, or the text is not a conjunction of equalities.
 
     Examples:
         >>> changes = spark.createDataFrame([(1, "D", "a"), (2, "U", "B"), (4, "U", "d")], "id long, op string, name string")
@@ -59,10 +62,9 @@ def merge_into(
         >>> merge.when_matched_update_all().when_not_matched_insert_all().execute()
         MergeResult(rows_updated=1, rows_deleted=1, rows_inserted=1)
     """
-    if not on or isinstance(on, str):
-        raise ValidationError(f"merge: no key columns; expected on=['id', ...] or on={{'id': 'source_id'}}, got {on!r}")
-    keys = dict(on) if isinstance(on, Mapping) else {name: name for name in on}
-    return MergeBuilder(table, source, keys, branch=branch, snapshot_properties=dict(snapshot_properties or {}))
+    return MergeBuilder(
+        table, source, join_keys(on), branch=branch, snapshot_properties=dict(snapshot_properties or {})
+    )
 
 
 class MergeBuilder:
@@ -81,7 +83,7 @@ class MergeBuilder:
         self,
         table: Table,
         source: DataFrame,
-        keys: Mapping[str, str],
+        keys: Sequence[JoinKey],
         *,
         branch: str | None,
         snapshot_properties: Mapping[str, str],
@@ -89,6 +91,7 @@ class MergeBuilder:
         self._table = table
         self._source = source
         self._keys = keys
+        self._only_if: str | None = None
         self._branch = branch
         self._snapshot_properties = snapshot_properties
         self._clauses = Clauses()
@@ -150,6 +153,11 @@ class MergeBuilder:
         self._checks += (check,)
         return self
 
+    def only_if(self, column: str | None) -> Self:
+        """Let source rows match nothing where a boolean column of the source is not true; None lets all rows match."""
+        self._only_if = column
+        return self
+
     def execute(self) -> MergeResult:
         """Run the merge and commit it in one snapshot; a merge that changes no row makes no snapshot.
 
@@ -165,7 +173,9 @@ class MergeBuilder:
         self._clauses.require_any()
         needs_all = bool(self._clauses.of(Match.NOT_MATCHED_BY_SOURCE))
         reads_target = any(clause.reads_target() for clause in self._clauses.in_order)
-        with MergeSource(self._source, self._keys) as source:
+        names = [field.name for field in self._table.schema().fields]
+        keys = [key if key.exact else replace(key, target=named(key.target, names) or key.target) for key in self._keys]
+        with MergeSource(self._source, keys, self._only_if) as source:
             target = plan_target(
                 source.spark,
                 self._table,
@@ -173,7 +183,7 @@ class MergeBuilder:
                 branch=self._branch,
                 snapshot_properties=self._snapshot_properties,
                 row_filter=None if needs_all else source.key_range(),
-                columns=None if reads_target else tuple(self._keys),
+                columns=None if reads_target else tuple(dict.fromkeys(key.target for key in keys)),
             )
             for check in self._checks:
                 target.target.transaction.apply(check)

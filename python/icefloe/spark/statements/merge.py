@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
 from icefloe.exceptions import FeatureUnsupportedError, ValidationError
-from icefloe.spark.dml.merge import MergeBuilder, merge_into
+from icefloe.spark.dml.merge import MergeBuilder
 from icefloe.spark.lexer import Cursor, split_items
 from icefloe.spark.statements.change_rows import counts
 from icefloe.spark.statements.literals import with_literals
 from icefloe.spark.statements.merge_scope import MergeScope
 from icefloe.spark.statements.query import frame_of_query, parsed
 from icefloe.spark.types.conform import quoted
+from icefloe.table.row_level.join_keys import JoinKey
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from icefloe.spark.statements.query import Statement
 
 _KEY = "__icefloe_on_{}"
+_ONLY_IF = "__icefloe_on"
 
 
 def merge(statement: Statement, text: str) -> DataFrame:
@@ -45,8 +47,9 @@ def merge(statement: Statement, text: str) -> DataFrame:
     condition = _until_when(cursor)
     source = frame_of_query(statement, f"SELECT * FROM {source_text} AS {quoted(source_alias)}")
     scope = MergeScope(target, source_alias, [field.name for field in table.schema().fields], source.columns)
-    keyed, keys = _keyed(statement, source, scope, condition)
-    builder = merge_into(table, keyed, on=keys, branch=reference.version.get("branch"))
+    keyed, keys, only_if = _keyed(statement, source, scope, condition)
+    branch = reference.version.get("branch")
+    builder = MergeBuilder(table, keyed, keys, branch=branch, snapshot_properties={}).only_if(only_if)
     while not cursor.done:
         cursor.expect("WHEN")
         _clause(cursor, builder, scope)
@@ -79,22 +82,23 @@ def _version(cursor: Cursor) -> str:
 
 def _keyed(
     statement: Statement, source: DataFrame, scope: MergeScope, condition: str
-) -> tuple[DataFrame, dict[str, str]]:
-    """Return the source with a column for each key, and the keys of the target.
+) -> tuple[DataFrame, list[JoinKey], str | None]:
+    """Return the source with a column for each key, the keys, and the column that is true for source rows that may match, if any.
 
     Raises:
         FeatureUnsupportedError: A part of the condition is no equality with a column of the target, and reads the target.
     """
     tree = parsed(f"SELECT 1 WHERE {condition}").args["where"].this
-    keys: dict[str, str] = {}
+    keys: dict[str, _Equality] = {}
     restrictions = []
     for part in list(tree.flatten()) if isinstance(tree, exp.And) else [tree]:
-        pair = _equality(part, scope)
-        if pair is not None:
-            if pair[0] in keys:
-                restrictions.append(f"({keys[pair[0]]}) = ({pair[1]})")
-            else:
-                keys[pair[0]] = pair[1]
+        equality = _equality(part, scope)
+        if equality is not None:
+            first = keys.setdefault(equality.target, equality)
+            if first is not equality:
+                null_safe = first.null_safe and equality.null_safe
+                restrictions.append(f"({first.value}) {'<=>' if null_safe else '='} ({equality.value})")
+                keys[equality.target] = replace(first, null_safe=null_safe)
         elif scope.sides(part) <= {"source"}:
             restrictions.append(scope.text_of(part, "source"))
         else:
@@ -106,26 +110,34 @@ def _keyed(
         raise FeatureUnsupportedError(
             f"MERGE: ON {condition} has no equality; expected ON target.column = source.column, and further conditions after AND"
         )
-    expressions = list(keys.values())
-    if restrictions:
-        # A source row that a restriction refuses matches nothing, as a null key does.
-        expressions = [
-            f"CASE WHEN {' AND '.join(f'({one})' for one in restrictions)} THEN {key} END" for key in expressions
-        ]
-    columns = ", ".join(f"{text} AS {_KEY.format(index)}" for index, text in enumerate(expressions))
-    rows = frame_of_query(statement, f"SELECT *, {columns} FROM icefloe_source AS source", {"icefloe_source": source})
-    return rows, {name: _KEY.format(index) for index, name in enumerate(keys)}
+    columns = [f"{one.value} AS {_KEY.format(index)}" for index, one in enumerate(keys.values())]
+    only_if = " AND ".join(f"({one})" for one in restrictions)
+    if only_if:
+        columns.append(f"coalesce({only_if}, false) AS {_ONLY_IF}")
+    query = f"SELECT *, {', '.join(columns)} FROM icefloe_source AS source"
+    rows = frame_of_query(statement, query, {"icefloe_source": source})
+    pairs = [JoinKey(one.target, _KEY.format(index), one.null_safe) for index, one in enumerate(keys.values())]
+    return rows, pairs, _ONLY_IF if only_if else None
 
 
-def _equality(part: Any, scope: MergeScope) -> tuple[str, str] | None:
-    """Return the target's column and the source's value of an equality."""
+@dataclass(frozen=True)
+class _Equality:
+    """An equality of a column of the target and a value of the source; `<=>` if it is null-safe."""
+
+    target: str
+    value: str
+    null_safe: bool
+
+
+def _equality(part: Any, scope: MergeScope) -> _Equality | None:
+    """Return the equality that a part of the condition is."""
     part = part.unnest()
-    if not isinstance(part, exp.EQ):
+    if not isinstance(part, exp.EQ | exp.NullSafeEQ):
         return None
     for one, other in ((part.left, part.right), (part.right, part.left)):
         column = scope.target_column(one)
         if column is not None and scope.sides(other) <= {"source"}:
-            return column, scope.text_of(other, "source")
+            return _Equality(column, scope.text_of(other, "source"), isinstance(part, exp.NullSafeEQ))
     return None
 
 
