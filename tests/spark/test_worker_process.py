@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from icefloe.spark.transform_udf import has_arrow_udf, udf_of
 from icefloe.spark.worker_process import CheckedArchive, check_archives, is_forked_worker, reduce_fixed_costs
 
 
@@ -92,3 +93,16 @@ def test_reduce_fixed_costs_replaces_importers_and_freezes_objects_in_a_worker(s
 
     rows = spark.range(1, numPartitions=1).mapInArrow(state, "frozen boolean, unchecked long").collect()
     assert rows == [(True, 0)]
+
+
+@pytest.mark.parametrize("pandas", [False, True])
+def test_udf_of_a_transform_reduces_the_fixed_costs_of_its_worker(spark, pandas):
+    if not pandas and not has_arrow_udf():
+        pytest.skip("Arrow UDFs need Spark 4.1")
+
+    def unchecked_archives(values):
+        unchecked = sum(type(one) is zipimport.zipimporter for one in sys.path_importer_cache.values())
+        return pa.array([unchecked if gc.get_freeze_count() > 0 else -1] * len(values), pa.int32())
+
+    made = udf_of(unchecked_archives, "int", 1, pandas=pandas)
+    assert [row[0] for row in spark.range(2, numPartitions=1).select(made("id")).collect()] == [0, 0]

@@ -18,6 +18,7 @@ from icefloe.exceptions import FeatureUnsupportedError, SchemaMismatchError, Val
 from icefloe.spark.types.stored_types import stored_type
 from icefloe.spark.types.to_spark import to_spark_type
 from icefloe.spark.types.uuid_text import text_to_uuid
+from icefloe.spark.worker_process import reduce_fixed_costs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,12 +80,17 @@ def udf_of(function: Callable[..., pa.Array], result: Any, arguments: int, *, pa
         pandas: Make a pandas UDF.
     """
     functions: Any = F  # its stubs do not have arrow_udf and pandas_udf
+
+    def in_worker(*arrays: pa.Array) -> pa.Array:
+        reduce_fixed_costs()
+        return function(*arrays)
+
     if not pandas:
-        return functions.arrow_udf(_typed(function, pa.Array, arguments), result)
+        return functions.arrow_udf(_typed(in_worker, pa.Array, arguments), result)
     import pandas as pd
 
     def of_series(*series: Any) -> Any:
-        return function(*[_array_of(one) for one in series]).to_pandas()
+        return in_worker(*[_array_of(one) for one in series]).to_pandas()
 
     return functions.pandas_udf(_typed(of_series, pd.Series, arguments), result)
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe.spark.session import active_session
+from icefloe.spark.worker_process import reduce_fixed_costs
 from icefloe.spark.writer.arrow_map import worker_errors
 from icefloe.spark.writer.write_task import RESULT_SCHEMA, collected, task_result
 from icefloe.table.environment import SYSTEM
@@ -46,6 +47,7 @@ class RewriteParts:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Write the parts of the given numbers; yield one result for each."""
+        reduce_fixed_costs()
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 scan, layout = self.parts[number]

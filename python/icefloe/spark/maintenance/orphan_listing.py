@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from icefloe.spark.session import active_session
+from icefloe.spark.worker_process import reduce_fixed_costs
 from icefloe.spark.writer.arrow_map import worker_errors
 from icefloe.table.maintenance.locations import table_roots
 
@@ -37,6 +38,7 @@ class ListPrefixes:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield the files below each directory."""
+        reduce_fixed_costs()
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 yield _listing(self.io, self.prefixes[number])
