@@ -370,6 +370,22 @@ def test_importing_tables_and_catalogs_loads_no_pandas() -> None:
     assert loaded == "False"
 
 
+def test_first_append_scan_and_count_load_no_pandas(tmp_path: Path) -> None:
+    code = f"""
+import sys
+import pyarrow as pa
+from icefloe.catalog import load_catalog
+catalog = load_catalog("local", type="hadoop", warehouse={str(tmp_path)!r})
+catalog.create_namespace("db")
+rows = pa.table({{"id": pa.Array.from_buffers(pa.int64(), 2, [None, pa.py_buffer(bytes(16))])}})
+table = catalog.create_table("db.t", schema=rows.schema)
+table.append(rows)
+table.append(rows)
+print(table.scan("id < 10").to_arrow().num_rows, table.scan().count(), "pandas" in sys.modules)
+"""
+    assert in_fresh_interpreter(code) == "4 4 False"
+
+
 def test_importing_icefloe_starts_no_thread_and_reads_no_environment() -> None:
     code = """
 import os, sys

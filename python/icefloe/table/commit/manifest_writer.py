@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from icefloe import _core
 from icefloe.exceptions import ValidationException
+from icefloe.io.arrow_values import empty_table, int_scalar
 from icefloe.manifest.reading import MANIFEST_SCHEMA
 from icefloe.table.metadata.files import metadata_directory
 from icefloe.table.properties.core import manifest_properties
@@ -32,7 +33,7 @@ def manifests_of(io: FileIO, snapshot: Snapshot) -> pa.Table:
     """
     rows = snapshot.manifest_rows(io)
     position = rows.schema.get_field_index("added_snapshot_id")
-    added_by = pc.fill_null(rows.column(position), snapshot.snapshot_id)
+    added_by = pc.coalesce(rows.column(position), int_scalar(snapshot.snapshot_id, pa.int64()))
     return rows.set_column(position, rows.schema.field(position), added_by)
 
 
@@ -56,13 +57,13 @@ class ManifestWriter:
     def list_of(self, snapshot: Snapshot | None) -> pa.Table:
         """Return the manifests of a snapshot; an empty table for None."""
         if snapshot is None:
-            return MANIFEST_SCHEMA.empty_table()
+            return empty_table(MANIFEST_SCHEMA)
         return manifests_of(self._io, snapshot)
 
     def add(self, base: TableMetadata, content: int, batches: list[pa.RecordBatch]) -> pa.Table:
         """Return manifests of added files. Later attempts share them unless the format version has changed."""
         if not batches:
-            return MANIFEST_SCHEMA.empty_table()
+            return empty_table(MANIFEST_SCHEMA)
         key = (content, base.format_version)
         if key not in self._added:
             entries = pa.Table.from_batches(batches)

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from icefloe import _core
 from icefloe.exceptions import ValidationError, ValidationException
+from icefloe.io.arrow_values import int_scalar
 from icefloe.table.commit.derived_requirements import requirements_of
 from icefloe.table.commit.manifest_writer import DATA, DELETES, ManifestWriter
 from icefloe.table.commit.summary import (
@@ -256,7 +257,7 @@ class SnapshotProducer(ABC):
 
     def _merged(self, base: TableMetadata, manifests: pa.Table) -> pa.Table:
         """Drop the manifests of one kind that list only older deleted files, and merge the others under `commit.manifest-merge.enabled`."""
-        is_own = pc.equal(manifests.column("added_snapshot_id"), self.snapshot_id)
+        is_own = pc.equal(manifests.column("added_snapshot_id"), int_scalar(self.snapshot_id, pa.int64()))
         live = manifests.filter(pc.or_(_may_have_live_files(manifests), is_own))
         return self._writer.merge(base, live) if MANIFEST_MERGE.of(base.properties) else live
 
@@ -264,7 +265,7 @@ class SnapshotProducer(ABC):
         self, base: TableMetadata, previous: pa.Table, content: int, paths: list[pa.Array]
     ) -> tuple[pa.Table, list[pa.RecordBatch]]:
         """Return the head's manifests of one kind without some files, and the entries of these files."""
-        inherited = previous.filter(pc.equal(previous.column("content"), content))
+        inherited = previous.filter(pc.equal(previous.column("content"), int_scalar(content, pa.int32())))
         if not paths:
             return inherited, []
         filtered = self._writer.remove(base, inherited, pc.unique(pa.concat_arrays(paths)))
@@ -274,7 +275,7 @@ class SnapshotProducer(ABC):
         self, base: TableMetadata, previous: pa.Table, data: pa.Table, removed: list[pa.RecordBatch]
     ) -> list[pa.Array]:
         """Return the delete files that apply to no data file any more. Changes that remove no file keep them, as in the Java reference."""
-        deletes = previous.filter(pc.equal(previous.column("content"), DELETES))
+        deletes = previous.filter(pc.equal(previous.column("content"), int_scalar(DELETES, pa.int32())))
         if deletes.num_rows == 0 or not (removed or self._deleted_deletes or self._covered_deletes):
             return []
         oldest = pc.min(data.column("min_sequence_number")).as_py()
@@ -310,9 +311,9 @@ def head_of(base: TableMetadata, branch: str | None) -> Snapshot | None:
 def _may_have_live_files(manifests: pa.Table) -> pa.ChunkedArray:
     """Return a boolean column: whether each manifest lists live files, or does not say."""
     files = pc.add(manifests.column("added_files_count"), manifests.column("existing_files_count"))
-    return pc.fill_null(pc.greater(files, 0), True)
+    return pc.or_kleene(pc.is_null(files), pc.greater(files, int_scalar(0, files.type)))
 
 
 def _count(values: pa.ChunkedArray, others: pa.ChunkedArray, *, present: bool) -> int:
-    found = pc.sum(pc.is_in(values, others.combine_chunks())).as_py()
+    found = pc.sum(pc.is_in(values, others.combine_chunks())).as_py() if len(others) > 0 else 0
     return (found or 0) if present else len(values) - (found or 0)

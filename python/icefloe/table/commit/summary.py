@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe import _core
+from icefloe.io.arrow_values import empty_table, int_scalar
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,7 +49,7 @@ class FileTotals:
 def file_columns(*batches: pa.RecordBatch | pa.Table) -> pa.Table:
     """Return the columns of DataFile batches that the summary's metrics are computed from."""
     parts = [pa.table({name: batch.column(name) for name in _TYPES.names}, schema=_TYPES) for batch in batches]
-    return pa.concat_tables(parts) if parts else _TYPES.empty_table()
+    return pa.concat_tables(parts) if parts else empty_table(_TYPES)
 
 
 def change_metrics(added: pa.Table, removed: pa.Table) -> dict[str, str]:
@@ -84,6 +85,9 @@ def change_metrics(added: pa.Table, removed: pa.Table) -> dict[str, str]:
 def changed_partitions(added: pa.Table, removed: pa.Table) -> pa.Table:
     """Return the distinct (spec_id, partition) pairs of files that a commit adds or removes."""
     touched = pa.concat_tables([added, removed]).select(["spec_id", "partition"])
+    if all(pc.count_distinct(column, mode="all").as_py() == 1 for column in touched.columns):
+        # Grouping would import pandas; see `icefloe.io.arrow_values`.
+        return touched.slice(0, 1)
     return touched.group_by(["spec_id", "partition"], use_threads=False).aggregate([])
 
 
@@ -120,7 +124,9 @@ def _totals_by_content(files: pa.Table) -> list[FileTotals]:
 def _totals(files: pa.Table, content: int, present: list[int]) -> FileTotals:
     if content not in present:
         return FileTotals(0, 0, 0)
-    own = files if len(present) == 1 else files.filter(pc.equal(files.column("content"), content))
+    own = (
+        files if len(present) == 1 else files.filter(pc.equal(files.column("content"), int_scalar(content, pa.int32())))
+    )
     return FileTotals(own.num_rows, _sum(own, "record_count"), _sum(own, "file_size_in_bytes"))
 
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe import _core
+from icefloe.io.arrow_values import int_scalar
 from icefloe.table.scan.metadata_columns import POSITION, with_metadata_columns
 from icefloe.table.scan.row_stream import STREAM_BATCH_BYTES
 from icefloe.table.scan.task import FileScanTask, ScanSource, tasks_of
@@ -172,7 +173,7 @@ class ScanPlan:
         without_deletes = pc.invert(has_deletes(files))
         if "marks" in files.schema.names:
             without_deletes = pc.and_(without_deletes, pc.is_null(files.column("marks")))
-        has_count = pc.greater_equal(files.column("record_count"), 0)
+        has_count = pc.greater_equal(files.column("record_count"), int_scalar(0, pa.int64()))
         return pc.and_(has_count, pc.and_(unfiltered, without_deletes))
 
     def _source(self) -> ScanSource:
@@ -182,7 +183,8 @@ class ScanPlan:
 
 def has_deletes(files: pa.RecordBatch) -> pa.Array:
     """Return for each of a plan's files whether some delete file applies to it."""
-    return pc.greater(pc.fill_null(pc.list_value_length(files.column("deletes")), 0), 0)
+    none = int_scalar(0, pa.int32())
+    return pc.greater(pc.coalesce(pc.list_value_length(files.column("deletes")), none), none)
 
 
 def with_own_deletes(files: pa.RecordBatch, deletes: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.RecordBatch]:
