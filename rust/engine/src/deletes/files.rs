@@ -201,6 +201,9 @@ impl DeleteFiles {
         let types: Vec<_> = field_ids.iter().filter_map(|id| schema.primitive_type(*id)).collect();
         let paths: Vec<_> = field_ids.iter().filter_map(|id| schema.position_path(*id)).collect();
         let mut keys = EqualityKeys::new(&types)?;
+        let counts = group.files.iter().filter_map(|index| self.files.get(*index));
+        let counts = counts.map(|file| usize::try_from(file.record_count).unwrap_or(0));
+        keys.expect(counts.fold(0, usize::saturating_add));
         self.read((&group.files, None), &schema, &mut |source, batch| {
             let columns: Vec<ArrayRef> =
                 paths.iter().map(|path| values_at(&batch, path)).collect::<Result<_>>()?;

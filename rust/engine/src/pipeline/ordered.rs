@@ -106,12 +106,12 @@ impl<W: Work> Pipeline<W> {
                 _ => {}
             }
             if let Some(item) = state.take_awaited()? {
-                shared.taken.notify_all();
+                shared.announce_room(&state);
                 Shared::start_jobs(shared, &mut state);
                 return Ok(Step::Item(item));
             }
             if state.awaited != (task, unit) {
-                shared.taken.notify_all();
+                shared.announce_room(&state);
                 continue;
             }
             Shared::start_jobs(shared, &mut state);
@@ -166,7 +166,6 @@ impl<W: Work> Shared<W> {
             Self::start_jobs(shared, &mut state);
             drop(state);
             shared.run(job, Room::Bounded);
-            shared.changed.notify_all();
             if shared.executor.has_queue() {
                 return Self::submit(shared);
             }
@@ -182,16 +181,23 @@ impl<W: Work> Shared<W> {
 
     fn prepare(&self, task: usize, tail: Option<TailFetch>) {
         let prepared = caught("prepare a data file", || self.work.prepare(task, tail));
-        self.lock().prepared(task, prepared);
-        self.changed.notify_all();
+        let mut state = self.lock();
+        state.prepared(task, prepared);
+        // The consumer waits for one task and unit only: every other wake-up is a change of threads for nothing.
+        if state.awaited.0 == task {
+            self.changed.notify_all();
+        }
     }
 
     fn decode(&self, key: Key, unit: W::Unit, room: Room) {
         let end = caught("decode a data file", || {
             self.work.decode(unit, &mut |item| self.put(key, item, room))
         });
-        self.lock().decoded(key, end);
-        self.changed.notify_all();
+        let mut state = self.lock();
+        state.decoded(key, end);
+        if state.awaited == key {
+            self.changed.notify_all();
+        }
     }
 
     /// Add an item and wait for room for another; false if the pipeline is stopped.
@@ -205,10 +211,19 @@ impl<W: Work> Shared<W> {
             self.changed.notify_all();
         }
         while room == Room::Bounded && state.is_full_for(key) {
+            state.waiting_for_room += 1;
             let waited = waiting(|| self.taken.wait(state));
             state = waited.unwrap_or_else(PoisonError::into_inner);
+            state.waiting_for_room -= 1;
         }
         !state.stopped
+    }
+
+    /// Wake the jobs that wait for room, if there are any.
+    fn announce_room(&self, state: &State<W>) {
+        if state.waiting_for_room > 0 {
+            self.taken.notify_all();
+        }
     }
 }
 

@@ -49,6 +49,8 @@ pub(crate) struct State<W: Work> {
     queued: VecDeque<Job<W>>,
     /// Bytes of all waiting items.
     waiting_bytes: usize,
+    /// Jobs that wait for room for more items.
+    pub(crate) waiting_for_room: usize,
     /// The unit whose items are returned next.
     pub(crate) awaited: Key,
     pub(crate) stopped: bool,
@@ -74,6 +76,7 @@ impl<W: Work> State<W> {
             running: 0,
             queued: VecDeque::new(),
             waiting_bytes: 0,
+            waiting_for_room: 0,
             awaited: (0, 0),
             stopped: false,
             tails: VecDeque::new(),

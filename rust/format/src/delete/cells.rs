@@ -28,6 +28,23 @@ pub(super) enum Cell<'a> {
     Bytes(&'a [u8]),
 }
 
+/// The values of a column as integers. Floats are the integers of their bits.
+#[derive(Clone, Copy)]
+pub(super) enum Integers<'a> {
+    Ints(&'a [i32]),
+    Longs(&'a [i64]),
+}
+
+impl<'a> Integers<'a> {
+    pub(super) fn iter(self) -> impl Iterator<Item = i64> + 'a {
+        let (ints, longs): (&[i32], &[i64]) = match self {
+            Self::Ints(ints) => (ints, &[]),
+            Self::Longs(longs) => (&[], longs),
+        };
+        ints.iter().map(|value| i64::from(*value)).chain(longs.iter().copied())
+    }
+}
+
 /// The cells of one column.
 #[derive(Debug)]
 pub(super) struct Cells {
@@ -108,6 +125,20 @@ impl Cells {
             Values::Nothing => return None,
             _ => Cell::Bytes(self.bytes(row)),
         })
+    }
+
+    /// Return the values of all rows, if they are 32-bit or 64-bit words. The value of a null is undefined.
+    pub(super) fn integers(&self) -> Option<Integers<'_>> {
+        match &self.values {
+            Values::Ints(values) => Some(Integers::Ints(values)),
+            Values::Longs(values) => Some(Integers::Longs(values)),
+            _ => None,
+        }
+    }
+
+    /// Return which rows are null, if any is.
+    pub(super) fn nulls(&self) -> Option<&NullBuffer> {
+        self.nulls.as_ref()
     }
 
     /// Mix the cells of the rows from `start` on into one hash each.
@@ -281,6 +312,11 @@ impl KeyHash {
     /// Return the hash of a row without columns.
     pub(super) fn start(&self) -> u64 {
         self.state.hash_one(0_u64)
+    }
+
+    /// Return the hash of a row whose only column has this word.
+    pub(super) fn of_word(&self, word: u64) -> u64 {
+        self.mix(self.start(), word)
     }
 
     /// Mix the word of a column into the hash of a row.

@@ -4,7 +4,8 @@ use arrow_array::ArrayRef;
 use arrow_buffer::{BooleanBuffer, Buffer};
 use hashbrown::HashTable;
 
-use super::cells::{Cells, KeyHash};
+use super::cells::{Cells, Integers, KeyHash};
+use super::dense_index::{DenseIndex, Entry};
 use super::stored_keys::{KeyRange, KeySources, StoredColumn, WantedSources};
 use crate::error::{Error, Result};
 use crate::spec::PrimitiveType;
@@ -21,6 +22,8 @@ const CHUNK_ROWS: usize = 1024;
 pub struct EqualityKeys {
     field_types: Vec<PrimitiveType>,
     columns: Vec<StoredColumn>,
+    /// The keys, as long as they are integers close together; then `table` is empty.
+    dense: Option<DenseIndex>,
     table: HashTable<Slot>,
     sources: KeySources,
     prefilter: Prefilter,
@@ -39,11 +42,19 @@ impl EqualityKeys {
         Ok(Self {
             field_types: field_types.to_vec(),
             columns: field_types.iter().map(StoredColumn::new).collect(),
+            dense: (field_types.len() == 1).then(DenseIndex::default),
             table: HashTable::new(),
             sources: KeySources::default(),
             prefilter: Prefilter::new(0),
             hash: KeyHash::default(),
         })
+    }
+
+    /// Expect a number of keys altogether, repeated ones included.
+    pub fn expect(&mut self, keys: usize) {
+        if let Some(dense) = &mut self.dense {
+            dense.expect(keys);
+        }
     }
 
     /// Add the keys of a batch: one column per equality field, in the order of the types. `source` is the number of
@@ -53,14 +64,62 @@ impl EqualityKeys {
     /// `Mismatch` where a column does not have its field's type.
     pub fn insert(&mut self, columns: &[ArrayRef], source: u32) -> Result<()> {
         let rows = self.rows(columns)?;
-        let Self { table, columns, sources, prefilter, hash: of_keys, .. } = self;
-        if u32::try_from(table.len() + rows.count).is_err() {
+        if u32::try_from(self.len() + rows.count).is_err() {
             return Err(Error::invalid(
                 "equality deletes",
                 "there are too many keys; expected at most 2^32",
             ));
         }
-        sources.begin(source);
+        self.sources.begin(source);
+        if !self.insert_dense(&rows, source) {
+            self.hash_dense_keys();
+            self.insert_hashed(&rows, source);
+        }
+        Ok(())
+    }
+
+    /// Add keys that are integers close to each other and to those before; false if they are not.
+    fn insert_dense(&mut self, rows: &Rows, source: u32) -> bool {
+        let Self { dense: Some(dense), columns, sources, .. } = self else { return false };
+        let ([cells], [column]) = (rows.columns.as_slice(), columns.as_mut_slice()) else {
+            return false;
+        };
+        let Some(integers) = cells.integers().filter(|_| cells.nulls().is_none()) else {
+            return false;
+        };
+        if !dense.make_room(integers.iter(), sources.keys() + rows.count) {
+            return false;
+        }
+        for (row, value) in integers.iter().enumerate() {
+            match dense.entry(value) {
+                Some((entry, true)) => entry.newest = sources.add(entry.key, entry.newest, source),
+                Some((entry, false)) => {
+                    *entry = Entry { key: sources.keys() as u32, newest: source };
+                    column.push(cells.get(row));
+                    sources.push();
+                }
+                None => {}
+            }
+        }
+        true
+    }
+
+    /// Move the keys of the dense index, if there is one, to the hash table.
+    fn hash_dense_keys(&mut self) {
+        let Some(dense) = self.dense.take() else { return };
+        let words = self.columns.first().and_then(StoredColumn::words).unwrap_or_default();
+        self.table.reserve(words.len(), |slot| slot.hash);
+        self.prefilter = Prefilter::new(words.len());
+        for Entry { key, newest } in dense.keys().copied() {
+            let Some(word) = words.get(key as usize) else { continue };
+            let hash = self.hash.of_word(*word);
+            self.prefilter.add(hash);
+            self.table.insert_unique(hash, Slot { hash, key, newest }, |slot| slot.hash);
+        }
+    }
+
+    fn insert_hashed(&mut self, rows: &Rows, source: u32) {
+        let Self { table, columns, sources, prefilter, hash: of_keys, .. } = self;
         if !prefilter.suits(table.len() + rows.count) {
             *prefilter = Prefilter::new(table.len() + rows.count);
             table.iter().for_each(|slot| prefilter.add(slot.hash));
@@ -68,7 +127,7 @@ impl EqualityKeys {
         rows.each_chunk(of_keys, |start, of_rows| {
             table.reserve(of_rows.len(), |slot| slot.hash);
             for (row, hash) in (start..).zip(of_rows) {
-                let same = |slot: &Slot| slot.hash == *hash && is_key(columns, slot, &rows, row);
+                let same = |slot: &Slot| slot.hash == *hash && is_key(columns, slot, rows, row);
                 if let Some(slot) = table.find_mut(*hash, same) {
                     slot.newest = sources.add(slot.key, slot.newest, source);
                     continue;
@@ -82,7 +141,6 @@ impl EqualityKeys {
                 table.insert_unique(*hash, slot, |slot| slot.hash);
             }
         });
-        Ok(())
     }
 
     /// Return which rows of a batch equal a key of any source: one bit per row. Columns as for
@@ -91,7 +149,7 @@ impl EqualityKeys {
     /// # Errors
     /// `Mismatch` where a column does not have its field's type.
     pub fn deleted(&self, columns: &[ArrayRef]) -> Result<BooleanBuffer> {
-        self.deleted_where(columns, |_| true)
+        self.deleted_where(columns, |_, _| true)
     }
 
     /// Return which rows of a batch equal a key of a source whose bit is set.
@@ -105,21 +163,33 @@ impl EqualityKeys {
     ) -> Result<BooleanBuffer> {
         let wanted = WantedSources::new(sources);
         match self.sources.first_of(&wanted) {
-            Some(first) => self.deleted_where(columns, |slot| slot.newest >= first),
-            None => self.deleted_where(columns, |slot| {
-                self.sources.any(slot.key, slot.newest, wanted.bits())
-            }),
+            Some(first) => self.deleted_where(columns, |_, newest| newest >= first),
+            None => self
+                .deleted_where(columns, |key, newest| self.sources.any(key, newest, wanted.bits())),
         }
     }
 
+    /// Return which rows equal a key to which `applies`, given its number and its newest source.
     fn deleted_where(
         &self,
         columns: &[ArrayRef],
-        applies: impl Fn(&Slot) -> bool,
+        applies: impl Fn(u32, u32) -> bool,
     ) -> Result<BooleanBuffer> {
         let rows = self.rows(columns)?;
         if self.is_empty() {
             return Ok(BooleanBuffer::new_unset(rows.count));
+        }
+        if let (Some(dense), [cells]) = (&self.dense, rows.columns.as_slice()) {
+            let applies = |entry: &Entry| applies(entry.key, entry.newest);
+            let found = match cells.integers() {
+                Some(Integers::Ints(values)) => {
+                    dense.found(values.iter().map(|value| i64::from(*value)), applies)
+                }
+                Some(Integers::Longs(values)) => dense.found(values.iter().copied(), applies),
+                None => return Ok(BooleanBuffer::new_unset(rows.count)),
+            };
+            // No dense key is null.
+            return Ok(cells.nulls().map_or_else(|| found.clone(), |nulls| &found & nulls.inner()));
         }
         let mut words: Vec<u64> = Vec::with_capacity(rows.count.div_ceil(64));
         rows.each_chunk(&self.hash, |start, hashes| {
@@ -137,7 +207,7 @@ impl EqualityKeys {
                     // The values of a key are elsewhere in memory: compared last.
                     let found = self.table.find(hash, |slot| {
                         slot.hash == hash
-                            && applies(slot)
+                            && applies(slot.key, slot.newest)
                             && is_key(&self.columns, slot, &rows, row)
                     });
                     word |= u64::from(found.is_some()) << bit;
@@ -150,12 +220,12 @@ impl EqualityKeys {
 
     /// Return the number of distinct keys.
     pub fn len(&self) -> usize {
-        self.table.len()
+        self.sources.keys()
     }
 
     /// Whether there is no key.
     pub fn is_empty(&self) -> bool {
-        self.table.is_empty()
+        self.len() == 0
     }
 
     /// Return the range of the keys in each column.
@@ -318,6 +388,7 @@ mod tests {
         let hashes = || {
             let mut keys = EqualityKeys::new(&[PrimitiveType::Long]).unwrap();
             keys.insert(&[ArrayRef::clone(&longs)], 0).unwrap();
+            keys.hash_dense_keys();
             let mut slots: Vec<_> = keys.table.iter().map(|slot| (slot.key, slot.hash)).collect();
             slots.sort_unstable();
             slots

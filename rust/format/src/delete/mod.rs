@@ -6,6 +6,7 @@
 mod cells;
 mod delete_runs;
 mod deleted_rows;
+mod dense_index;
 mod equality;
 mod group_bounds;
 mod groups;

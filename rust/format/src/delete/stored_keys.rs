@@ -74,6 +74,14 @@ impl StoredColumn {
         }
     }
 
+    /// Return the values as words, if each is one word of at most 64 bits; the word of a null is 0.
+    pub(super) fn words(&self) -> Option<&[u64]> {
+        match &self.values {
+            StoredValues::Words(words) => Some(words),
+            _ => None,
+        }
+    }
+
     /// Return the range of all values of the column.
     pub(super) fn range(&self, field_type: &PrimitiveType) -> KeyRange {
         let has_null = self.has_null;
@@ -175,6 +183,11 @@ struct Link {
 }
 
 impl KeySources {
+    /// Return the number of keys.
+    pub(super) fn keys(&self) -> usize {
+        self.previous.len()
+    }
+
     /// Begin with the keys of a source.
     pub(super) fn begin(&mut self, source: u32) {
         self.unordered |= source < self.last;

@@ -169,3 +169,45 @@ proptest! {
         }
     }
 }
+
+/// Integers close to zero, in a wider range, and anywhere.
+fn integer() -> impl Strategy<Value = Option<i64>> {
+    prop_oneof![
+        16 => (-5_i64..5).prop_map(Some),
+        8 => (-9_000_i64..9_000).prop_map(Some),
+        1 => any::<i64>().prop_map(Some),
+        1 => prop::sample::select(vec![Some(i64::MIN), Some(i64::MAX), None]),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn integer_keys_apply_whether_they_are_close_together_or_not(
+        batches in prop::collection::vec(prop::collection::vec(integer(), 0..20), 0..5),
+        others in prop::collection::vec(integer(), 0..20),
+        expected in prop::sample::select(vec![0_usize, 50, 1_000_000, usize::MAX]),
+        first in 0_usize..5,
+    ) {
+        let column = |values: &[Option<i64>]| -> [ArrayRef; 1] { [Arc::new(Int64Array::from(values.to_vec()))] };
+        let mut keys = EqualityKeys::new(&[PrimitiveType::Long]).unwrap();
+        keys.expect(expected);
+        for (source, values) in (0..).zip(&batches) {
+            keys.insert(&column(values), source).unwrap();
+        }
+        let rows: Vec<_> = batches.iter().flatten().chain(&others).copied().collect();
+        let distinct: std::collections::HashSet<_> = batches.iter().flatten().collect();
+        prop_assert_eq!(keys.len(), distinct.len());
+        let deleted = keys.deleted(&column(&rows)).unwrap();
+        let newest: Vec<bool> = (0..5).map(|source| source >= first).collect();
+        let by_newest = keys.deleted_by(&column(&rows), &newest.into()).unwrap();
+        let one: Vec<bool> = (0..5).map(|source| source == first).collect();
+        let by_one = keys.deleted_by(&column(&rows), &one.into()).unwrap();
+        for (row, value) in rows.iter().enumerate() {
+            prop_assert_eq!(deleted.value(row), distinct.contains(value));
+            let newer = batches.iter().skip(first).any(|batch| batch.contains(value));
+            prop_assert_eq!(by_newest.value(row), newer);
+            let in_one = batches.get(first).is_some_and(|batch| batch.contains(value));
+            prop_assert_eq!(by_one.value(row), in_one);
+        }
+    }
+}
