@@ -224,7 +224,7 @@ def test_merge_matches_the_same_keys_in_python_and_spark(utc, new_table, key):
 @pytest.mark.parametrize(
     "on",
     [
-        "target.name <=> source.name and target.n <=> source.n",
+        "target.id <=> source.id and target.n <=> source.n",
         "target.id = source.ID and target.flag <=> source.flag",
         "target.day <=> source.day and target.raw = source.raw and target.id = source.id",
     ],

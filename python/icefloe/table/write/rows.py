@@ -84,16 +84,27 @@ def located(plan: ScanPlan, schema: str) -> Iterator[pa.RecordBatch]:
     stream = replace(plan, projection=with_metadata_columns(schema, [FILE, POS])).stream(string_views=True)
     paths = plan.files.column("file_path")
     names = [name for name in stream.schema.names if name not in (FILE, POS)]
+    known: dict[str, pa.Scalar] = {}
     for batch in stream:
         columns = {name: _plain(batch.column(name)) for name in names}
-        yield pa.record_batch({**columns, FILE_ROW: _file_rows(batch.column(FILE), paths), POS: batch.column(POS)})
+        yield pa.record_batch(
+            {**columns, FILE_ROW: _file_rows(batch.column(FILE), paths, known), POS: batch.column(POS)}
+        )
 
 
-def _file_rows(names: pa.Array, paths: pa.Array) -> pa.Array:
-    """Return the index of each name in `paths`. Files are read in order, so all names are equal if the first and last are."""
-    if len(names) > 0 and names[0].as_py() == names[-1].as_py():
-        return pa.repeat(pc.index(paths, names[0].as_py()).cast(pa.int32()), len(names))
-    return pc.index_in(names.cast(pa.string()), paths)
+def _file_rows(names: pa.Array, paths: pa.Array, known: dict[str, pa.Scalar]) -> pa.Array:
+    """Return the index of each name in `paths`. Files are read in order, so all names are equal if the first and last are.
+
+    Args:
+        names: A path for each row.
+        paths: Paths of the plan's files.
+        known: Indexes of paths by path, to which the path of these rows is added.
+    """
+    if len(names) == 0 or (name := names[0].as_py()) != names[-1].as_py():
+        return pc.index_in(names.cast(pa.string()), paths)
+    if name not in known:
+        known[name] = pc.index(paths, name).cast(pa.int32())
+    return pa.repeat(known[name], len(names))
 
 
 def _plain(column: pa.Array) -> pa.Array:
