@@ -22,6 +22,7 @@ from tests.simulator.operations import (
 )
 from tests.simulator.schedules import interleavings
 from tests.simulator.shrink import report
+from tests.simulator.world import SWAP
 
 KINDS = ("append", "overwrite", "row delta", "rewrite", "replace partitions")
 PAIRS = [((first,), (second,)) for first, second in itertools.combinations_with_replacement(KINDS[:4], 2)]
@@ -70,55 +71,49 @@ def scope(kinds, isolation, faults=()):
 
 
 def explore(history):
-    """Return the number of schedules of a history and whether a fault occurred in any of them."""
-    explored, fired = 0, False
+    """Return the outcome of every schedule of a history."""
+    outcomes = []
     for scheduled, outcome in interleavings(history):
-        explored += 1
-        fired |= outcome.fired > 0
+        outcomes.append(outcome)
         if violation_in(scheduled, outcome) is not None:
             pytest.fail(report(scheduled))
-    return explored, fired
+    return outcomes
 
 
 def test_every_interleaving_of_two_writers_keeps_its_isolation(scope_kinds):
-    explored, _ = explore(scope(scope_kinds, "serializable"))
-    assert explored > 1
+    assert len(explore(scope(scope_kinds, "serializable"))) > 1
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_every_interleaving_with_a_fault_at_the_swap_keeps_its_isolation(fault):
     kinds = (("append",), ("overwrite",))
-    explored, fired = explore(scope(kinds, "serializable", (Fault(0, "catalog.swap", 0, fault),)))
-    assert explored > 1
-    assert fired
+    outcomes = explore(scope(kinds, "serializable", (Fault(0, SWAP, 0, fault),)))
+    assert len(outcomes) > 1
+    assert all(outcome.fired for outcome in outcomes)
 
 
-def histories_of(kinds, isolations, faults, clients):
-    """Yield the histories of a scope, without a fault and with each fault at each swap of each client.
+def explore_all(kinds, isolations, faults, clients):
+    """Explore a scope without a fault and with each fault at each swap of each client; return its histories and schedules.
 
     No client sees the reads of another one, so that a crash before or after a read has the effects of a crash before the next swap.
+    A fault leaves the calls before it as they are, so that the swaps without faults are all swaps at which faults occur.
     """
+    histories = schedules = 0
     for isolation in isolations:
-        yield scope(kinds, isolation)
-        for client, fault in itertools.product(clients, faults):
-            for number in itertools.count():
-                fires = yield scope(kinds, isolation, (Fault(client, "catalog.swap", number, fault),))
-                if not fires:
-                    break
+        faultless = explore(scope(kinds, isolation))
+        explored = [
+            explore(scope(kinds, isolation, (Fault(client, SWAP, number, fault),)))
+            for client, fault in itertools.product(clients, faults)
+            for number in range(max(swaps_of(client, outcome) for outcome in faultless))
+        ]
+        histories += 1 + len(explored)
+        schedules += sum(map(len, [faultless, *explored]))
+    return histories, schedules
 
 
-def explore_all(*parts):
-    """Return the number of histories of a scope and of their schedules."""
-    histories, schedules, count = histories_of(*parts), 0, 0
-    history = next(histories)
-    while history is not None:
-        explored, fired = explore(history)
-        schedules, count = schedules + explored, count + 1
-        try:
-            history = histories.send(fired)
-        except StopIteration:
-            history = None
-    return count, schedules
+def swaps_of(client, outcome):
+    """Return the number of swaps that a client requested."""
+    return sum(decision.chosen == client and decision.call == SWAP for decision in outcome.decisions)
 
 
 def test_every_interleaving_with_a_fault_at_any_shared_call_keeps_its_isolation(faulty_scope):
