@@ -32,6 +32,7 @@ NESTED_UUID = (
     '"type":{"type":"list","element-id":2,"element":"uuid","element-required":false}}]}'
 )
 UNREACHABLE = {
+    "; install icefloe there, or, on one machine, ": "test_failures.py has workers of another Python",
     "module 'icefloe.spark' has no attribute ": "an error of Python, in its words",
     "option merge-schema: another commit changed the table's columns": "a commit between two processes of Spark",
     "arrow_udf: expected Spark 4.1 or newer, got ": "the Spark of the tests has Arrow UDFs",

@@ -12,7 +12,9 @@ from pathlib import Path
 import icefloe
 import icefloe.spark
 import psutil
+import pyspark
 import pytest
+from icefloe.exceptions import NotInstalledError
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
@@ -48,6 +50,19 @@ def test_write_survives_a_killed_worker(spark, new_table, tmp_path):
         sum(range(200_000)),
     )
     assert len(table.history()) == 1
+
+
+def test_workers_of_another_python_are_told_what_to_install(spark, new_table, tmp_path, monkeypatch):
+    bare = tmp_path / "python3"
+    packages = Path(pyspark.__file__).parent / "python" / "lib"
+    path = os.pathsep.join(str(one) for one in packages.glob("*.zip"))
+    bare.write_text(f'#!/bin/sh\nPYTHONPATH={path} exec {sys.executable} -S "$@"\n')
+    bare.chmod(0o755)
+    table = new_table(T.StructType([T.StructField("id", T.LongType())]))
+    monkeypatch.setattr(spark.sparkContext, "pythonExec", str(bare))
+    with pytest.raises(NotInstalledError, match=f"no package icefloe; .* set .* PYSPARK_PYTHON to {sys.executable}"):
+        icefloe.spark.write(spark.range(5), table)
+    assert table.history() == []
 
 
 def test_executors_use_the_wheel_of_the_job(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
+_MISSING = re.compile(r"ModuleNotFoundError: No module named '(icefloe|pyarrow|pandas)'")
 _RAISED = re.compile(r"^\s*icefloe\.exceptions\.(\w+): (.*)$", re.MULTILINE)
 
 
@@ -60,10 +62,20 @@ def worker_errors() -> Iterator[None]:
     """Raise the icefloe exception that failed a Spark job in the block, with Spark's exception as its cause.
 
     Spark reports an exception of a Python worker as the text of its traceback.
+
+    Raises:
+        NotInstalledError: The interpreter that Spark starts for its workers lacks icefloe or a package that it needs.
     """
     try:
         yield
     except PySparkException as error:
+        missing = _MISSING.search(str(error))
+        if missing is not None:
+            raise exceptions.NotInstalledError(
+                f"Spark workers: expected an interpreter with icefloe, got one that has no package {missing[1]}; install icefloe there, or, on "
+                f"one machine, set the environment variable PYSPARK_PYTHON to {sys.executable} before the session starts: Spark else takes the "
+                "python3 of PATH"
+            ) from error
         found = _RAISED.findall(str(error))
         # An exception that passed through an Arrow stream is quoted in the exception of its consumer: the last match is the cause.
         name, message = found[-1] if found else ("", "")
