@@ -30,7 +30,6 @@ mod parquet_file;
 pub mod parquet_options;
 pub mod parquet_schema;
 mod part;
-mod place;
 mod plain_type;
 pub mod position_deletes;
 mod property_reader;
