@@ -233,7 +233,7 @@ simulate: $(VENV)/.wheel ## Simulate concurrent writers, half of the seeds fixed
 	  tests/simulator/test_histories.py $(PYTEST_ARGS)
 
 .PHONY: simulate-scopes
-simulate-scopes: $(VENV)/.wheel ## Explore every interleaving and every crash of two writers with at most three operations, both isolation levels (hours)
+simulate-scopes: $(VENV)/.wheel ## Explore every interleaving and every crash of two writers with at most three operations, both isolation levels (20 minutes of CPU time)
 	@export OMP_NUM_THREADS=1; $(ON_MEMORY) $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -rP --all-interleavings \
 	  tests/simulator/test_interleavings.py $(PYTEST_ARGS)
 
