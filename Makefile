@@ -214,12 +214,13 @@ explore: $(VENV)/.wheel ## Run property tests and faults on the seed of the day 
 
 # Faults at every call, system call and request, kills and power cuts. The table of all operations goes to FAULT_REPORT.
 SHARE ?= 1
+CATALOG ?=
 FAULT_REPORT ?= target/faults.md
 
 .PHONY: faults
-faults: $(VENV)/.wheel $(BIN)/versitygw $(HIVE_JARS) $(REST_SERVER)/.ready system-programs ## Cause a fault at every call of every operation on every catalog (SHARE=n for one of n)
+faults: $(VENV)/.wheel $(BIN)/versitygw $(HIVE_JARS) $(REST_SERVER)/.ready system-programs ## Cause a fault at every call of every operation on every catalog (CATALOG=glue for one, SHARE=n for one of n)
 	@mkdir -p $(dir $(FAULT_REPORT))
-	@$(WITH_JAVA) $(ON_MEMORY) $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup --timeout=3600 --fault-share=$(SHARE) --fault-report=$(FAULT_REPORT) \
+	@$(WITH_JAVA) $(ON_MEMORY) $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup --timeout=3600 --fault-share=$(SHARE) --fault-report=$(FAULT_REPORT) $(if $(CATALOG),--fault-catalog=$(CATALOG)) \
 	  tests/faults/test_every_call.py tests/faults/disk tests/catalogs/conformance/test_every_request.py $(PYTEST_ARGS)
 
 HISTORIES ?= 20000

@@ -42,6 +42,7 @@ def pytest_addoption(parser):
     parser.addoption("--race-commits", type=int, default=8, help="how many commits each of these processes makes")
     parser.addoption("--fault-share", type=int, default=16, help="cause one of this many faults of a sweep; 1 for all")
     parser.addoption("--first-fault", type=int, default=0, help="number of the first fault of a sweep")
+    parser.addoption("--fault-catalog", help="cause faults in this catalog alone, named as in the table of the sweeps")
     parser.addoption("--fault-report", help="file for the table of all sweeps of faults, by catalog and operation")
     parser.addoption("--stream-kills", type=int, default=2, help="how often streaming queries are killed")
     parser.addoption("--first-stream-kill", type=int, default=0, help="seed of the moments of these kills")
@@ -84,10 +85,28 @@ def _history_seeds(config, *, whole):
 
 
 def pytest_collection_modifyitems(config, items):
+    wanted = config.getoption("--fault-catalog")
+    if wanted is not None:
+        catalogs = {item: _swept_catalog(item) for item in items}
+        if wanted not in catalogs.values():
+            names = ", ".join(sorted({name for name in catalogs.values() if name is not None}))
+            raise pytest.UsageError(f"--fault-catalog: no sweep of {wanted!r} among the tests; expected one of {names}")
+        config.hook.pytest_deselected(items=[item for item in items if catalogs[item] != wanted])
+        items[:] = [item for item in items if catalogs[item] == wanted]
     if hasattr(config, "workerinput"):
         tests = Path(__file__).parent
         order = {name: number for number, name in enumerate(LONGEST_FIRST)}
         items.sort(key=lambda item: order.get(item.path.relative_to(tests).parts[0], len(order)))
+
+
+def _swept_catalog(item):
+    """Return the name of the catalog that a test sweeps, None for other tests."""
+    if "record_sweep" not in item.fixturenames and "sweep_disk" not in item.fixturenames:
+        return None
+    catalogs = [
+        item.callspec.params[name] for name in ("subject", "catalog_kind", "kind") if name in item.callspec.params
+    ]
+    return getattr(catalogs[0], "name", catalogs[0])
 
 
 @pytest.fixture

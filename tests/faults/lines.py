@@ -124,6 +124,9 @@ MARIADB_WORK = (
     " + (select count(*) from information_schema.processlist where user = 'root' and command <> 'Sleep' and id <> connection_id())"
 )
 """Queries for the number of connections that a server works for."""
+POSTGRES_WAITS = "select count(*) from pg_locks where not granted"
+MARIADB_WAITS = "select count(*) from information_schema.innodb_trx where trx_state = 'LOCK WAIT'"
+"""Queries for the number of transactions that wait for a lock."""
 
 
 class WireFaults:
@@ -133,12 +136,16 @@ class WireFaults:
         line: The proxy before the server.
         engine: The SQLAlchemy engine of the client.
         count_work: Function that returns the number of connections that the server works for.
+        count_waits: Function that returns the number of transactions that wait for a lock.
     """
 
     deletions = ()
 
-    def __init__(self, line: WireProxy, engine: Engine, count_work: Callable[[], int]) -> None:
-        self._line, self._engine, self._count_work = line, engine, count_work
+    def __init__(
+        self, line: WireProxy, engine: Engine, count_work: Callable[[], int], count_waits: Callable[[], int]
+    ) -> None:
+        self._line, self._engine = line, engine
+        self._count_work, self._count_waits = count_work, count_waits
 
     @contextlib.contextmanager
     def during(self, number: int, kind: str) -> Iterator[Calls]:
@@ -148,16 +155,39 @@ class WireFaults:
         self._engine.dispose()
         self._engine.connect().close()
         self._line.arm(Cut(Direction.CLIENT, number - 1, WIRE_FAULTS[kind]) if number > 0 else None)
-        try:
+        with contextlib.ExitStack() as stack:
+            stack.callback(self._finish, calls, number)
+            if kind == "delivered late":
+                stack.enter_context(self._delivering_when_blocked())
             yield calls
+
+    def _finish(self, calls: Calls, number: int) -> None:
+        names = [f"message {one.kind}" for one in self._line.messages if one.direction is Direction.CLIENT]
+        calls.names += names
+        if self._line.has_cut:
+            calls.failed = names[number - 1]
+        self._line.heal()
+        self._line.deliver()
+        self._wait_until_idle()
+
+    @contextlib.contextmanager
+    def _delivering_when_blocked(self) -> Iterator[None]:
+        """Deliver the late message before the end of the block if another attempt of the client waits for its transaction."""
+        ended = threading.Event()
+
+        def deliver() -> None:
+            while not ended.wait(0.02):
+                if self._count_waits() > 0:
+                    self._line.deliver()
+                    return
+
+        thread = threading.Thread(target=deliver, daemon=True)
+        thread.start()
+        try:
+            yield
         finally:
-            names = [f"message {one.kind}" for one in self._line.messages if one.direction is Direction.CLIENT]
-            calls.names += names
-            if self._line.has_cut:
-                calls.failed = names[number - 1]
-            self._line.heal()
-            self._line.deliver()
-            self._wait_until_idle()
+            ended.set()
+            thread.join()
 
     def kinds_of(self, _name: str) -> tuple[str, ...]:
         """Return all kinds of faults."""

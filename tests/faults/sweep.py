@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Protocol
 from icefloe.exceptions import CommitStateUnknownException, IcebergError, LeftoverFilesWarning
 from icefloe.table.environment import SYSTEM
 
+from tests.faults.initial_tables import InitialTables, discard
 from tests.faults.table_operations import TableOperation, prepare
-from tests.faults.table_state import append_to_each, discard, files_of, missing_files, state_of
+from tests.faults.table_state import ReferencedFiles, append_to_each, files_of, sizes_of, state_of, tables_of
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -121,6 +122,8 @@ class Sweep:
         self.warehouse, self.selection = warehouse, selection
         self.namespaces = (f"{name}{number}" for number in itertools.count())
         self.namespace = ""
+        self._initial: InitialTables | None = None
+        self._referenced = ReferencedFiles()
         self.tally = Tally()
         self.violations: list[str] = []
 
@@ -144,14 +147,21 @@ class Sweep:
             self.violations.append(f"no fault, after all others: {reported} {error!r}, found {found}, not {after}")
 
     def _renew(self) -> None:
-        if self.namespace != "":
-            discard(self.reading, self.namespace)
-        self.namespace = next(self.namespaces)
-        prepare(self.reading, self.namespace, self.operation)
+        """Put the initial tables back. An operation that creates a table or changes other objects has a new namespace."""
+        if self._initial is not None:
+            self._initial.put_back()
+        else:
+            if self.namespace != "":
+                discard(self.reading, self.namespace)
+            self.namespace = next(self.namespaces)
+            prepare(self.reading, self.namespace, self.operation)
+            if not self.operation.begins_without_table:
+                self._initial = InitialTables(self.reading, self.namespace)
         self._files = self._all_files()
 
     def _state(self) -> dict:
-        return state_of(self.reading, self.namespace, self.operation)
+        tables = tables_of(self.reading, self.namespace)
+        return state_of(tables, self.reading, self.namespace, self.operation)
 
     def _all_files(self) -> set[str]:
         return files_of(self.reading, self.namespace, self.warehouse) if self.warehouse is not None else set()
@@ -181,17 +191,20 @@ class Sweep:
             return
         self.tally.faults += 1
         self.tally.outcomes[reported] = self.tally.outcomes.get(reported, 0) + 1
-        found = self._state()
+        tables = tables_of(self.reading, self.namespace)
+        found = state_of(tables, self.reading, self.namespace, self.operation)
         allowed = OUTCOMES.get(reported, lambda *_: [])(before, after)
         wrong = [] if found in allowed else [f"found {found}"]
-        wrong += [f"missing {path}" for path in missing_files(self.reading, self.namespace)]
+        sizes = sizes_of(tables)
+        wrong += [f"missing {path}" for path in self._referenced.missing(tables, sizes)]
+        wrong += [f"changed {path}" for path in self._initial.changed_files(sizes)] if self._initial is not None else []
         if reported == "failure" and not kind.endswith("down"):
             wrong += self._leftovers(name, error)
         if reported == "unknown" and self.warehouse is not None:
             wrong += [f"deleted {path}" for path in sorted(self._files - self._all_files())]
         keeps_state = before == after
         if found == after:
-            wrong += append_to_each(self.reading, self.namespace)
+            wrong += append_to_each(self.reading, tables)
         if found != before or keeps_state or wrong:
             self._renew()
         else:

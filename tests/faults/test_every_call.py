@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import pytest
 from icefloe.catalog import load_catalog
@@ -21,6 +22,8 @@ CHANGES = ("catalog.insert", "catalog.swap", "catalog.remove", "catalog.rename")
 READS = ("core.plan", "core.read", "io.read", "io.exists", "io.size", "io.list", "catalog.pointer")
 DELETIONS = ("io.delete_many", "io.delete_directory")
 """Calls that return the files that could not be deleted instead of raising an error."""
+UNREAD = "core.files_of_snapshots"
+"""A call that returns the lists and manifests that could not be read: a purge and an expiry delete what they can."""
 CODES = (errno.EIO, errno.ENOSPC, errno.EACCES)
 KINDS = ("error before", "error after", "repeated")
 GROUPS = 3
@@ -46,6 +49,12 @@ class FaultAt:
         self.calls.failed = name
         if name in DELETIONS:
             return [("simulated", "simulated")]
+        if name == UNREAD:
+            found = effect()
+            unread = [("simulated", "simulated", False)]
+            return SimpleNamespace(
+                files=found.files.slice(0, 0), ambiguous=[], unread=unread, kept_spec_ids=found.kept_spec_ids
+            )
         if self.kind != "error before":
             effect()
         raise self.error(name)
@@ -74,9 +83,12 @@ class CallFaults:
             yield fault.calls
 
     def kinds_of(self, name):
-        if name == "core.describe_manifests":
-            return ()  # A purge calls this function for an empty table, without a request to storage.
-        if name in DELETIONS or name.startswith(READS) or name in ("directory.open", "directory.stat"):
+        if (
+            name in DELETIONS
+            or name == UNREAD
+            or name.startswith(READS)
+            or name in ("directory.open", "directory.stat")
+        ):
             return KINDS[:1]
         return KINDS if name == "catalog.swap" else KINDS[:2]
 

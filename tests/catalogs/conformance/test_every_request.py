@@ -20,7 +20,15 @@ from tests.catalogs.conformance.rest_entries import Rest
 from tests.catalogs.conformance.sql_entries import MariaDb, Postgres, Sqlite
 from tests.catalogs.thrift_proxy import thrift_proxy
 from tests.catalogs.wire_proxy import MySqlProtocol, wire_proxy
-from tests.faults.lines import MARIADB_WORK, POSTGRES_WORK, HttpFaults, ThriftFaults, WireFaults
+from tests.faults.lines import (
+    MARIADB_WAITS,
+    MARIADB_WORK,
+    POSTGRES_WAITS,
+    POSTGRES_WORK,
+    HttpFaults,
+    ThriftFaults,
+    WireFaults,
+)
 from tests.faults.operations import OPERATIONS, operations_of
 from tests.faults.sweep import WITHOUT_WAITS, Sweep
 from tests.storage.azure_server import connection
@@ -98,7 +106,11 @@ def postgres_line(subject):
     with wire_proxy(server.port) as line, psycopg.connect(server.address(), autocommit=True) as monitor:
         options = f"application_name={APPLICATION}"
         client = subject.client(uri=server.url("psycopg", database=database, port=line.port, options=options))
-        yield client, WireFaults(line, client.engine, lambda: monitor.execute(work).fetchone()[0])
+
+        def count(query):
+            return monitor.execute(query).fetchone()[0]
+
+        yield client, WireFaults(line, client.engine, lambda: count(work), lambda: count(POSTGRES_WAITS))
 
 
 @contextlib.contextmanager
@@ -107,12 +119,12 @@ def mariadb_line(subject):
     database = urllib.parse.urlsplit(subject.properties["uri"]).path.removeprefix("/")
     with wire_proxy(server.port, MySqlProtocol()) as line, server.connect() as monitor, monitor.cursor() as cursor:
 
-        def count_work():
-            cursor.execute(MARIADB_WORK)
+        def count(query):
+            cursor.execute(query)
             return cursor.fetchone()[0]
 
         client = subject.client(uri=server.url(database, port=line.port))
-        yield client, WireFaults(line, client.engine, count_work)
+        yield client, WireFaults(line, client.engine, lambda: count(MARIADB_WORK), lambda: count(MARIADB_WAITS))
 
 
 LINES = {
@@ -147,11 +159,12 @@ def test_operations_with_a_failing_request_report_what_happened(subject, group, 
     names = selection.of(operations_of(subject.name))[group::GROUPS]
     with LINES[type(subject)](subject) as (client, faults):
         client.environment = WITHOUT_WAITS
+        reading = subject.client()
         for name in names:
             sweep = Sweep(
                 OPERATIONS[name],
                 client,
-                subject.client(),
+                reading,
                 faults,
                 warehouse=warehouse_of(subject),
                 selection=selection,
