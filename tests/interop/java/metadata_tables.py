@@ -1,21 +1,20 @@
-"""Has the Java reference write a table through Spark and read its metadata tables: schemas and rows, statistics and sketches.
-
-Run as `python -m tests.interop.java.metadata_tables <jar> <folder>`.
-"""
+"""Has the Java reference write a table through Spark and read its metadata tables: schemas and rows, statistics and sketches."""
 
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from tests.interop.java.case import create
 from tests.interop.java.delete_tables import equality
-from tests.interop.java.writer import CATALOG, Writer, session
 
+if TYPE_CHECKING:
+    from tests.interop.java.writer import Writer
+
+CATALOG = "java"
 TABLE = f"{CATALOG}.db.described"
 COLUMNS = "id BIGINT, kind STRING, p STRUCT<x: DOUBLE, l: ARRAY<INT>>, day TIMESTAMP_NTZ, price DECIMAL(9, 2)"
 ROWS = (
@@ -68,10 +67,10 @@ def write(rows: pa.Table, path: Path) -> None:
         writer.write_table(rows)
 
 
-def main(jar: str, folder: Path) -> None:
-    spark = session(jar, folder / "warehouse")
-    spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {CATALOG}.db")
-    writer = Writer(spark, folder)
+def write_metadata_tables(writer: Writer) -> None:
+    """Write the tables `described` and `counted`, and the rows and schemas of the metadata tables of `described`."""
+    spark, folder = writer.spark, writer.folder / "metadata-tables"
+    folder.mkdir()
     for step in STEPS:
         if callable(step):
             step(writer, TABLE)
@@ -91,8 +90,3 @@ def main(jar: str, folder: Path) -> None:
         "CAST(id % 901 - 400 AS DECIMAL(9, 2)) FROM RANGE(0, 50000, 1, 1)"
     )
     spark.sql(f"CALL {CATALOG}.system.compute_table_stats('db.counted')")
-    spark.stop()
-
-
-if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]))

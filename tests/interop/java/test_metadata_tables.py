@@ -24,16 +24,10 @@ JARS = Path(sys.prefix) / "jars"
 pytestmark = pytest.mark.interop
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    jars = sorted(JARS.glob("iceberg-spark-runtime-*.jar"))
-    if not jars:
-        pytest.skip(f"the Java reference is not in {JARS}: make java-reference")
-    made = tmp_path_factory.mktemp("described")
-    command = [sys.executable, "-m", "tests.interop.java.metadata_tables", str(jars[-1]), str(made)]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900, check=False)
-    assert run.returncode == 0, run.stderr[-6000:]
-    return made
+@pytest.fixture
+def folder(java) -> Path:
+    java.check("metadata-tables")
+    return java.folder
 
 
 def table(folder: Path, name: str = "described") -> StaticTable:
@@ -41,7 +35,7 @@ def table(folder: Path, name: str = "described") -> StaticTable:
 
 
 def answer(folder: Path, name: str) -> pa.Table:
-    with pa.OSFile(str(folder / f"{name}.arrow")) as source:
+    with pa.OSFile(str(folder / "metadata-tables" / f"{name}.arrow")) as source:
         return pa.ipc.open_file(source).read_all()
 
 
@@ -77,7 +71,7 @@ def test_every_metadata_table_is_compared():
 def test_columns_are_those_of_java(folder, name):
     to_spark = pytest.importorskip("icefloe.spark.types.to_spark")
     own = json.loads(to_spark.to_spark_schema(table(folder).inspect.scan(name).schema()).json())
-    assert plain(own) == plain(json.loads((folder / "schemas.json").read_text())[name])
+    assert plain(own) == plain(json.loads((folder / "metadata-tables" / "schemas.json").read_text())[name])
 
 
 @pytest.mark.parametrize("name", NAMES)

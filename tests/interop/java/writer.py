@@ -23,6 +23,7 @@ from tests.interop.java import continued
 from tests.interop.java.case import ANSWER_COLUMN, Case
 from tests.interop.java.continued import shared_catalogs, sqlite_driver
 from tests.interop.java.java_steps import JavaSteps
+from tests.interop.java.metadata_tables import write_metadata_tables
 from tests.interop.java.random_programs import run_program
 from tests.interop.java.same_steps import SCRIPTS, Script
 from tests.interop.java.summaries import summaries
@@ -212,6 +213,7 @@ def main(jar: str, folder: Path, seeds: range, names: list[str]) -> None:
     ensure_callback_server_started(spark.sparkContext._gateway)
     work: dict[str, Callable[[], None]] = {
         **{case.name: partial(writer.write, case) for case in (*CASES, *REFUSED)},
+        "metadata-tables": lambda: write_metadata_tables(writer),
         "summaries-statements": lambda: writer.note("summaries", "statements", summaries(spark)),
         **{f"steps-{script.name}": partial(writer.carry_out, script) for script in SCRIPTS},
         **{f"programs-{seed}": partial(writer.run_program, seed) for seed in seeds},
