@@ -7,6 +7,7 @@ import warnings
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
+from icefloe.catalog.rest import RestCatalog
 from icefloe.exceptions import CommitStateUnknownException, IcebergError, LeftoverFilesWarning
 from icefloe.table.environment import SYSTEM
 
@@ -124,6 +125,8 @@ class Sweep:
         self.namespace = ""
         self._initial: InitialTables | None = None
         self._referenced = ReferencedFiles()
+        # A purge is one request to a REST server, which deletes the files before it replies.
+        self._server_deletes = operation.is_purge and isinstance(changing, RestCatalog)
         self.tally = Tally()
         self.violations: list[str] = []
 
@@ -200,7 +203,7 @@ class Sweep:
         wrong += [f"changed {path}" for path in self._initial.changed_files(sizes)] if self._initial is not None else []
         if reported == "failure" and not kind.endswith("down"):
             wrong += self._leftovers(name, error)
-        if reported == "unknown" and self.warehouse is not None:
+        if reported == "unknown" and self.warehouse is not None and not (found == after and self._server_deletes):
             wrong += [f"deleted {path}" for path in sorted(self._files - self._all_files())]
         keeps_state = before == after
         if found == after:
