@@ -22,7 +22,7 @@ BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SPARK_DEFAULTS = ROOT / "tests" / "spark" / "defaults"
 DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
 # Pages without code, and one whose code needs a metastore; the tests of the catalogs start one.
-WITHOUT_CODE = {"figures.md", "metastores.md", "spark-versions.md"}
+WITHOUT_CODE = {"decisions.md", "figures.md", "metastores.md", "spark-versions.md"}
 
 
 def sections(document: Path) -> list[tuple[str, str]]:
