@@ -7,6 +7,8 @@ append, a scan and a count use these values alone, so that the first commit of a
 
 from __future__ import annotations
 
+import sys
+
 import pyarrow as pa
 
 
@@ -23,7 +25,7 @@ def int_scalar(value: int, data_type: pa.DataType) -> pa.Scalar:
     >>> int_scalar(7, pa.int32())
     <pyarrow.Int32Scalar: 7>
     """
-    data = pa.py_buffer(value.to_bytes(data_type.bit_width // 8, "little", signed=True))
+    data = pa.py_buffer(value.to_bytes(data_type.bit_width // 8, sys.byteorder, signed=True))
     return pa.Array.from_buffers(data_type, 1, [None, data])[0]
 
 

@@ -198,8 +198,6 @@ class InspectTable:
 
         Args:
             snapshot_id: The snapshot, None for the current one.
-            where: Filter on the columns of the metadata table.
-            row_filter: Filter on the columns of the table: files that cannot hold a matching row are left out.
         """
         return self._read("position_deletes", snapshot_id)
 
