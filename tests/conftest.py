@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,12 @@ LONGEST_FIRST = ("test_documentation.py", "spark", "catalogs", "interop", "simul
 
 HISTORIES = 100
 """Histories of one test case: enough of them that the share of commits means something."""
+
+
+def pytest_configure():
+    """Hear interrupts also where a shell started the run in the background, whose processes and their children ignore them."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser):
