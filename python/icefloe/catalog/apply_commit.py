@@ -88,7 +88,7 @@ def check_same_uuid(table: str, current: TableMetadata, updated: TableMetadata) 
 
 
 def _check_sequence_numbers(current: TableMetadata, updates: tuple[TableUpdate, ...]) -> None:
-    """Check that sequence numbers are new, also those of snapshots without a parent, which `update_table_metadata` lets pass as Java does.
+    """Check that sequence numbers are new, also those of snapshots without a parent, which `update_table_metadata` accepts as Java does.
 
     No requirement covers the numbers of commits to other branches.
     """

@@ -1,4 +1,4 @@
-"""What the verbs that change delete files share: a branch, and a plan that is executed once or made anew after a conflict."""
+"""Changes of the delete files of one branch, by a plan that is made again after a conflict."""
 
 from __future__ import annotations
 

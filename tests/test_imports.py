@@ -1,0 +1,62 @@
+"""What an import of icefloe, and its first use, load and start."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+
+def in_fresh_interpreter(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.strip()
+
+
+def test_importing_icefloe_loads_no_heavy_library() -> None:
+    loaded = in_fresh_interpreter(
+        "import sys, icefloe; print([m for m in ('pyarrow', 'pydantic', 'pyspark', 'pandas', 'sqlalchemy') if m in sys.modules])"
+    )
+    assert loaded == "[]"
+
+
+def test_tables_and_catalogs_are_imported_without_numpy() -> None:
+    # icefloe does not depend on numpy, and an environment without pandas need not have it.
+    code = "import sys; sys.modules['numpy'] = None; import icefloe.catalog, icefloe.table; icefloe.table.Table; print('imported')"
+    assert in_fresh_interpreter(code) == "imported"
+
+
+def test_importing_tables_and_catalogs_loads_no_pandas() -> None:
+    # pyarrow loads pandas with the first conversion of a Python value, half a second of CPU.
+    loaded = in_fresh_interpreter("import sys, icefloe.catalog, icefloe.table; print('pandas' in sys.modules)")
+    assert loaded == "False"
+
+
+def test_first_append_scan_and_count_load_no_pandas(tmp_path: Path) -> None:
+    code = f"""
+import sys
+import pyarrow as pa
+from icefloe.catalog import load_catalog
+catalog = load_catalog("local", type="hadoop", warehouse={str(tmp_path)!r})
+catalog.create_namespace("db")
+rows = pa.table({{"id": pa.Array.from_buffers(pa.int64(), 2, [None, pa.py_buffer(bytes(16))])}})
+table = catalog.create_table("db.t", schema=rows.schema)
+table.append(rows)
+table.append(rows)
+print(table.scan("id < 10").to_arrow().num_rows, table.scan().count(), "pandas" in sys.modules)
+"""
+    assert in_fresh_interpreter(code) == "4 4 False"
+
+
+def test_importing_icefloe_starts_no_thread_and_reads_no_environment() -> None:
+    code = """
+import os, sys
+reads = []
+real = os._Environ.__getitem__
+os._Environ.__getitem__ = lambda self, key: (reads.append(key), real(self, key))[1]
+import icefloe, icefloe._core, icefloe.catalog, icefloe.table
+print(len(os.listdir('/proc/self/task')) if sys.platform == 'linux' else 1)
+print([key for key in reads if 'ICEBERG' in key or 'ICEFLOE' in key])
+"""
+    threads, keys = in_fresh_interpreter(code).splitlines()
+    import_only = int(in_fresh_interpreter("import os, pyarrow, pydantic; print(len(os.listdir('/proc/self/task')))"))
+    assert int(threads) <= import_only
+    assert keys == "[]"
