@@ -30,6 +30,21 @@ def test_importing_tables_and_catalogs_loads_no_pandas() -> None:
     assert loaded == "False"
 
 
+def test_loading_and_scanning_a_table_loads_no_maintenance_and_no_other_catalog(tmp_path: Path) -> None:
+    # A Spark session waits for these imports.
+    code = f"""
+import sys
+import pyarrow as pa
+from icefloe.catalog import load_catalog
+catalog = load_catalog("local", type="sql", uri="sqlite:///{tmp_path}/catalog.db", warehouse={str(tmp_path)!r})
+catalog.create_namespace("db")
+catalog.create_table("db.t", schema=pa.schema([("id", pa.int64())])).scan().count()
+unused = ("table.maintenance.maintenance_table", "table.doctor", "table.inspect", "catalog.hadoop", "catalog.rest")
+print([name for name in unused if f"icefloe.{{name}}" in sys.modules])
+"""
+    assert in_fresh_interpreter(code) == "[]"
+
+
 def test_first_append_scan_and_count_load_no_pandas(tmp_path: Path) -> None:
     code = f"""
 import sys

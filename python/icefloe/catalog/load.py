@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from icefloe.catalog.catalog import Catalog
 from icefloe.catalog.configuration import PY_CATALOG_IMPL, TYPE, catalog_properties, default_catalog, flattened
-from icefloe.catalog.hadoop import HadoopCatalog
 from icefloe.catalog.memory import InMemoryCatalog
 from icefloe.catalog.table_creation import TABLE_DEFAULT, TABLE_OVERRIDE
 from icefloe.exceptions import ValidationError
@@ -272,11 +271,17 @@ def load_in_memory(name: str, conf: Properties) -> Catalog:
     return InMemoryCatalog(name, **conf)
 
 
+def _load_hadoop(name: str, conf: Properties) -> Catalog:
+    from icefloe.catalog.hadoop import HadoopCatalog
+
+    return HadoopCatalog(name, **conf)
+
+
 def _constructors() -> dict[str, Callable[[str, Properties], Catalog]]:
     return {
         "sql": load_sql,
         "rest": load_rest,
-        "hadoop": lambda name, conf: HadoopCatalog(name, **conf),
+        "hadoop": _load_hadoop,
         "memory": load_in_memory,
         "hive": load_hive,
         "glue": load_glue,

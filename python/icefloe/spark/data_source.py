@@ -29,10 +29,6 @@ from icefloe.spark.metadata_tables import spark_schema
 from icefloe.spark.reader.changes import ChangeTask, change_tasks
 from icefloe.spark.reader.read_task import ReadTask
 from icefloe.spark.session import active_session
-from icefloe.spark.stream.admission import check_limits
-from icefloe.spark.stream.options import STREAM_READ_OPTIONS, SinkOptions, SourceOptions
-from icefloe.spark.stream.sink import IcefloeStreamWriter
-from icefloe.spark.stream.source import IcefloeStreamReader
 from icefloe.spark.table_options import TableOptions
 from icefloe.spark.types.conform import conform_schema
 from icefloe.spark.types.to_spark import to_spark_schema
@@ -57,6 +53,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from icefloe.spark.stream.sink import IcefloeStreamWriter
+    from icefloe.spark.stream.source import IcefloeStreamReader
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.scan.scan import Scan
     from icefloe.table.write.isolation import Isolation
@@ -114,6 +112,8 @@ class IcefloeDataSource(DataSource):
 
     def schema(self) -> Any:
         """Return the schema of a read."""
+        from icefloe.spark.stream.options import STREAM_READ_OPTIONS
+
         options = TableOptions.parse(self.options, also=STREAM_READ_OPTIONS)
         metadata = metadata_scan(options)
         if metadata is not None:
@@ -134,12 +134,19 @@ class IcefloeDataSource(DataSource):
 
     def streamReader(self, schema: Any) -> IcefloeStreamReader:  # noqa: N802  Spark's name
         """Return a reader of a stream; a schema that the user passed selects columns by name."""
+        from icefloe.spark.stream.admission import check_limits
+        from icefloe.spark.stream.options import SourceOptions
+        from icefloe.spark.stream.source import IcefloeStreamReader
+
         options = SourceOptions.parse(self.options)
         check_limits(options.limits)
         return IcefloeStreamReader(options, schema)
 
     def streamWriter(self, schema: Any, overwrite: bool) -> IcefloeStreamWriter:  # noqa: N802
         """Return a writer of a stream after a check that the rows fit the table; ``overwrite`` is the output mode complete."""
+        from icefloe.spark.stream.options import SinkOptions
+        from icefloe.spark.stream.sink import IcefloeStreamWriter
+
         return IcefloeStreamWriter(SinkOptions.parse(self.options), schema, overwrite=overwrite)
 
 

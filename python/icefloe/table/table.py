@@ -1,4 +1,7 @@
-"""The handle of a table: its metadata, scans of it and changes to it."""
+"""The handle of a table: its metadata, scans of it and changes to it.
+
+Metadata tables, diagnosis and maintenance are loaded at their first use: they are a third of the modules of a table.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,6 @@ from typing import TYPE_CHECKING
 
 from icefloe.exceptions import ValidationError
 from icefloe.table.changes import TableChanges
-from icefloe.table.doctor import TableFacts, examine
-from icefloe.table.inspect import InspectTable
-from icefloe.table.maintenance import MaintenanceTable
 from icefloe.table.row_changes import ALWAYS_TRUE
 from icefloe.table.scan import DataScan, IncrementalAppendScan, IncrementalChangelogScan
 from icefloe.table.table_version import TableVersion
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from icefloe.table.commit.committing_table import TableCatalog
     from icefloe.table.doctor import Diagnosis
     from icefloe.table.doctor.storage_checks import FileCheck
+    from icefloe.table.inspect import InspectTable
+    from icefloe.table.maintenance import MaintenanceTable
     from icefloe.table.metadata import TableMetadata
     from icefloe.typedef import Identifier, Properties
 
@@ -82,6 +84,8 @@ class Table(TableVersion, TableChanges):
             >>> table.inspect.snapshots().column("operation").to_pylist()
             ['append']
         """
+        from icefloe.table.inspect import InspectTable
+
         return InspectTable(self)
 
     def doctor(self, files: FileCheck | None = None, statistics: bool = False) -> Diagnosis:
@@ -101,6 +105,8 @@ class Table(TableVersion, TableChanges):
             >>> table.doctor(files="heads").is_healthy
             True
         """
+        from icefloe.table.doctor import TableFacts, examine
+
         return examine(TableFacts.of(self), files, statistics)
 
     # ---- reading rows
@@ -267,6 +273,8 @@ class Table(TableVersion, TableChanges):
     @property
     def maintenance(self) -> MaintenanceTable:
         """The maintenance verbs, such as snapshot expiry and removal of orphan files."""
+        from icefloe.table.maintenance import MaintenanceTable
+
         return MaintenanceTable(self)
 
     def _open_transaction(self) -> WriteTransaction:
