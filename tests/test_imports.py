@@ -61,6 +61,24 @@ print(table.scan("id < 10").to_arrow().num_rows, table.scan().count(), "pandas" 
     assert in_fresh_interpreter(code) == "4 4 False"
 
 
+def test_first_batch_of_changes_loads_no_pandas(tmp_path: Path) -> None:
+    code = f"""
+import sys
+import pyarrow as pa
+from icefloe.catalog import load_catalog
+from icefloe.io.arrow_values import row_numbers, text_array
+catalog = load_catalog("local", type="hadoop", warehouse={str(tmp_path)!r})
+catalog.create_namespace("db")
+rows = pa.table({{"id": row_numbers(3), "n": row_numbers(3)}})
+table = catalog.create_table("db.t", schema=rows.schema)
+table.append(rows)
+changes = rows.append_column("op", text_array(["U", "D", "I"])).append_column("at", row_numbers(3))
+table.apply_changes(changes, ["id"], "op", "at", batch_id="1")
+print(table.scan().to_arrow().num_rows, "pandas" in sys.modules)
+"""
+    assert in_fresh_interpreter(code) == "2 False"
+
+
 def test_importing_icefloe_starts_no_thread_and_reads_no_environment() -> None:
     code = """
 import os, sys

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe.exceptions import ValidationError
+from icefloe.io.arrow_values import int_scalar
 from icefloe.manifest.columns import data_file_columns
 from icefloe.manifest.data_file import DataFile
 from icefloe.table.commit.data_file_changes import as_paths
@@ -139,8 +140,8 @@ class RowDelta(ValidatedChange):
 
 def _check_content(files: pa.RecordBatch, *, deletes: bool) -> None:
     """Raise ValidationError if a data file is among delete files, or a delete file among data files."""
-    content = files.column("content")
-    wrong = files.column("file_path").filter(pc.equal(content, DATA) if deletes else pc.not_equal(content, DATA))
+    is_data = pc.equal(files.column("content"), int_scalar(DATA, pa.int32()))
+    wrong = files.column("file_path").filter(is_data if deletes else pc.invert(is_data))
     if len(wrong) > 0:
         expected, found, method = ("delete", "data", "add_rows") if deletes else ("data", "delete", "add_deletes")
         raise ValidationError(

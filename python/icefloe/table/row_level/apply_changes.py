@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe.exceptions import ResolveError, ValidationError, ValidationException
+from icefloe.io.arrow_values import int_scalar, row_numbers, text_array
 from icefloe.io.pyarrow import schema_to_pyarrow
 from icefloe.table.commit.row_delta import RowDelta
 from icefloe.table.commit.snapshot_producer import check_delete_files, head_of
@@ -29,7 +30,6 @@ BATCH_ID = "icefloe.batch-id"
 """The key of a snapshot's summary that holds the batch id."""
 UPSERTS = ("I", "U", "INSERT", "UPDATE")
 DELETES = ("D", "DELETE")
-_ROW = "__row"
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def apply_change_rows(  # noqa: PLR0913 - what a batch of changes has
     _check_operations(rows.column(op_column), op_column)
     names = [field.name for field in metadata.schema().fields]
     last = _last_changes(rows, keys, sequence_column)
-    deleted = pc.is_in(pc.utf8_upper(last.column(op_column)), value_set=pa.array(DELETES))
+    deleted = pc.is_in(pc.utf8_upper(last.column(op_column)), value_set=text_array(DELETES))
     carried = [name for name in last.column_names if name in names or name not in (op_column, sequence_column)]
     upserts = last.filter(pc.invert(deleted)).select(carried)
     ids = [metadata.schema().find_field(key).field_id for key in keys]
@@ -154,7 +154,7 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def _check_operations(operations: pa.ChunkedArray, name: str) -> None:
-    known = pc.is_in(pc.utf8_upper(operations), value_set=pa.array([*UPSERTS, *DELETES]))
+    known = pc.is_in(pc.utf8_upper(operations), value_set=text_array([*UPSERTS, *DELETES]))
     unknown = pc.unique(operations.filter(pc.invert(known)))
     if len(unknown) > 0:
         raise ValidationError(
@@ -165,13 +165,29 @@ def _check_operations(operations: pa.ChunkedArray, name: str) -> None:
 
 def _last_changes(rows: pa.Table, keys: Sequence[str], sequence_column: str | None) -> pa.Table:
     """Return the last change of each key: of the greatest sequence number, and among equal numbers the last row."""
-    numbered = rows.append_column(_ROW, pa.array(range(rows.num_rows), pa.int64()))
+    if rows.num_rows == 0:
+        return rows
     if sequence_column is not None:
-        numbered = numbered.sort_by([(sequence_column, "ascending"), (_ROW, "ascending")])
-        numbered = numbered.drop_columns([_ROW]).append_column(_ROW, pa.array(range(rows.num_rows), pa.int64()))
-    last = numbered.select([*keys, _ROW]).group_by(list(keys)).aggregate([(_ROW, "max")])
-    order = last.column(f"{_ROW}_max").combine_chunks()
-    return numbered.drop_columns([_ROW]).take(order.take(pc.array_sort_indices(order)))
+        # The sort is stable: changes of equal numbers keep their order.
+        rows = rows.take(pc.sort_indices(rows, sort_keys=[(sequence_column, "ascending")]))
+    numbers = row_numbers(rows.num_rows)
+    backwards = pc.subtract(int_scalar(rows.num_rows - 1, pa.int64()), numbers)
+    codes = _key_codes(rows, keys).take(backwards)
+    # The index of a value is that of its first place, here of the last change.
+    is_last = pc.equal(pc.index_in(codes, value_set=codes).cast(pa.int64()), numbers)
+    return rows.filter(is_last.take(backwards))
+
+
+def _key_codes(rows: pa.Table, keys: Sequence[str]) -> pa.Array:
+    """Return an int64 for each row, equal for equal keys."""
+    # Grouping a table would load pandas.
+    codes = pa.repeat(int_scalar(0, pa.int64()), rows.num_rows)
+    for key in keys:
+        encoded = rows.column(key).combine_chunks().dictionary_encode()
+        size = int_scalar(len(encoded.dictionary), pa.int64())
+        combined = pc.add(pc.multiply(codes, size), encoded.indices.cast(pa.int64()))
+        codes = combined.dictionary_encode().indices.cast(pa.int64())
+    return codes
 
 
 def _delete_specs(metadata: TableMetadata, keys: Sequence[str]) -> list[PartitionSpec]:

@@ -136,6 +136,23 @@ def test_random_batches_leave_the_rows_of_a_dictionary(table, seed):
     assert rows_of(table) == expected
 
 
+@pytest.mark.parametrize("sequence", [None, "at"])
+@pytest.mark.parametrize("seed", range(3))
+def test_last_change_of_each_key_of_several_columns_is_applied(table, seed, sequence):
+    source, expected, rows = random.Random(seed), {}, []
+    for _ in range(60):
+        key, op = (source.randrange(5), source.choice("abc")), source.choice("IUD")
+        rows.append((*key, source.randrange(99), op, source.randrange(9)))
+    table.delete()
+    batch = changes(*rows) if sequence is not None else changes(*rows).drop_columns(["at"])
+    result = table.apply_changes(batch, ["id", "part"], "op", sequence)
+    for row in sorted(rows, key=lambda row: row[4] if sequence is not None else 0):
+        expected[row[:2]] = row
+    remaining = sorted(row[:3] for row in expected.values() if row[3] != "D")
+    assert sorted(tuple(row.values()) for row in table.scan().to_arrow().to_pylist()) == remaining
+    assert (result.rows_upserted, result.rows_deleted) == (len(remaining), len(expected) - len(remaining))
+
+
 @pytest.mark.parametrize(
     ("batch", "arguments", "error", "message"),
     [

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe.exceptions import ValidationError
+from icefloe.io.arrow_values import row_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -115,7 +116,7 @@ def chosen(conditions: Sequence[Value], values: Sequence[Value], otherwise: Valu
     """Return the value of the first condition that is true; a value is evaluated for the rows of its condition only."""
 
     def evaluate(rows: pa.RecordBatch) -> pa.Array:
-        numbers = pa.array(range(0), pa.int64()) if rows.num_rows == 0 else _row_numbers(rows.num_rows)
+        numbers = row_numbers(rows.num_rows)
         parts, positions = [], []
         for condition, value in zip(conditions, values, strict=True):
             applies = pc.fill_null(condition.evaluate(rows), False)
@@ -143,7 +144,3 @@ def first_not_null(values: Sequence[Value]) -> Value:
         return found
 
     return combined(values[0].kind, evaluate, values)
-
-
-def _row_numbers(count: int) -> pa.Array:
-    return pc.subtract(pc.cumulative_sum(pa.repeat(pa.scalar(1, pa.int64()), count)), 1)
