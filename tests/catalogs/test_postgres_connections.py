@@ -11,8 +11,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from icefloe.catalog.sql import SqlCatalog
-from icefloe.exceptions import CommitStateUnknownException, StorageError, ValidationError
+from icefloe.exceptions import CommitFailedException, CommitStateUnknownException, StorageError, ValidationError
 from icefloe.table.environment import SYSTEM
+from sqlalchemy import text
 
 from tests.catalogs.operations import MORE, OPERATIONS, one_table, table
 from tests.catalogs.wire_proxy import Cut, Direction, Fault
@@ -118,6 +119,32 @@ def test_unknown_outcome_deletes_nothing(catalog, line):
     # The next writer waits for the lock of the transaction whose COMMIT the server has received.
     catalog.load_table("db.t").append(MORE)
     assert catalog.load_table("db.t").scan().count() == 5
+
+
+def test_waits_for_locks_are_limited(catalog):
+    with catalog.engine.connect() as connection:
+        assert connection.execute(text("show lock_timeout")).scalar() == "1min"
+        connection.rollback()
+        assert connection.execute(text("show lock_timeout")).scalar() == "1min"
+
+
+def test_lock_that_stays_held_is_a_conflict_that_changes_nothing(postgres, database, catalog):
+    import psycopg
+
+    with psycopg.connect(postgres.address(database), autocommit=True) as connection:
+        connection.execute(f"alter database {database} set lock_timeout = '50ms'")
+    uri = catalog.engine.url.render_as_string(hide_password=False)
+    with SqlCatalog("cat", uri=uri, warehouse=catalog.properties["warehouse"]) as waiting:
+        loaded = waiting.load_table("db.t")
+        with loaded.transaction() as transaction:
+            transaction.set_properties({"commit.retry.num-retries": "0"})
+        with psycopg.connect(postgres.address(database)) as holder:
+            holder.execute("select * from iceberg_tables for update")
+            with pytest.raises(CommitFailedException, match="nothing has changed: .*lock timeout"):
+                loaded.append(MORE)
+        assert loaded.refresh().scan().count() == 3
+        loaded.append(MORE)
+        assert loaded.scan().count() == 4
 
 
 def test_connections_are_not_shared_with_a_forked_child(catalog, tmp_path):

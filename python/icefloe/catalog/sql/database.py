@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine, MetaData
     from sqlalchemy.engine import URL
 
-BUSY_TIMEOUT_SECONDS = 60
+LOCK_TIMEOUT_SECONDS = 60
+"""The wait for a lock of another transaction, unless the URL or the server states another. The server may hold the locks of a lost connection for hours."""
 _MYSQL_DRIVERS = {"pymysql": "pymysql", "mysqldb": "MySQLdb"}
 DRIVERS = {
     "postgresql": {name: name for name in ("psycopg", "psycopg2", "pg8000")},
@@ -251,7 +252,7 @@ def _engine(url: URL, *, echo: bool) -> Engine:
     is_server = url.drivername.split("+")[0] != "sqlite"
     if not is_server:
         in_memory = _is_in_memory(url)
-        options["connect_args"] = {} if "timeout" in url.query else {"timeout": BUSY_TIMEOUT_SECONDS}
+        options["connect_args"] = {} if "timeout" in url.query else {"timeout": LOCK_TIMEOUT_SECONDS}
         # Connections to a file are cheap, and an open connection in a pool would block commits of others.
         options["poolclass"] = StaticPool if in_memory else NullPool
         if in_memory:
@@ -264,6 +265,8 @@ def _engine(url: URL, *, echo: bool) -> Engine:
         sqlalchemy.event.listen(engine, "checkout", _check_alive(engine))
         if engine.dialect.name in MYSQL_DIALECTS:
             sqlalchemy.event.listen(engine, "connect", _refuse_long_texts)
+        elif engine.dialect.name == "postgresql":
+            sqlalchemy.event.listen(engine, "connect", _limit_lock_waits)
     else:
         sqlalchemy.event.listen(engine, "connect", _sync_commits)
     return engine
@@ -279,6 +282,17 @@ def _refuse_long_texts(connection: Any, record: Any) -> None:  # noqa: ARG001 - 
     cursor = connection.cursor()
     cursor.execute("SET SESSION sql_mode = CONCAT(@@SESSION.sql_mode, ',STRICT_ALL_TABLES')")
     cursor.close()
+
+
+def _limit_lock_waits(connection: Any, record: Any) -> None:  # noqa: ARG001 - the arguments of the event
+    """Limit the waits for locks in PostgreSQL, which are unlimited by default."""
+    cursor = connection.cursor()
+    cursor.execute(
+        f"SELECT set_config('lock_timeout', '{LOCK_TIMEOUT_SECONDS}s', false) WHERE current_setting('lock_timeout') = '0'"
+    )
+    cursor.close()
+    # A rollback would undo the setting.
+    connection.commit()
 
 
 def _check_alive(engine: Engine) -> Callable[[Any, Any, Any], None]:
