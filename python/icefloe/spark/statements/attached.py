@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 import warnings
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from icefloe.catalog.memory import InMemoryCatalog
@@ -17,12 +19,41 @@ from icefloe.spark.types.conform import quoted
 from icefloe.spark.types.to_spark import to_spark_schema
 
 if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
     from icefloe.catalog import Catalog
     from icefloe.schema import Schema
     from icefloe.typedef import Identifier
 
 _ATTACHED: dict[str, dict[str, AttachedCatalog]] = {}
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+
+
+@dataclass(frozen=True)
+class _View:
+    """A table as Spark's own catalog shows it.
+
+    Args:
+        identifier: Identifier of the table.
+        database: Spark's database of the table.
+        table: Name of the table in the database.
+        catalog: Name of the attached catalog.
+        schema: Schema of the table.
+        struct: Spark's type of its rows.
+    """
+
+    identifier: Identifier
+    database: str
+    table: str
+    catalog: str
+    schema: Schema
+    struct: StructType
+
+    @property
+    def format_name(self) -> str:
+        """The name of the table's data source in the session."""
+        digest = hashlib.sha256("\0".join(self.identifier).encode()).hexdigest()[:12]
+        return f"icefloe_{self.catalog}_{digest}"
 
 
 class AttachedCatalog:
@@ -50,17 +81,24 @@ class AttachedCatalog:
         """
         if not self.views:
             return
-        spaces = _namespaces(self.catalog)
-        databases = database_names(self.name, spaces)
-        found: dict[Identifier, tuple[str, str]] = {}
+        databases = database_names(self.name, _namespaces(self.catalog))
+        found: set[Identifier] = set()
+        changed: list[_View] = []
         for space, database in databases.items():
-            self._claim(database)
-            names = table_names(self.catalog.list_tables(space))
-            found.update({identifier: (database, table) for identifier, table in names.items()})
+            for identifier, table in table_names(self.catalog.list_tables(space)).items():
+                found.add(identifier)
+                view = self._view(identifier, database, table)
+                if view is not None and self._tables.get(identifier) != (database, table, view.schema):
+                    changed.append(view)
+        # The first data source of a JVM starts a Python process, and the first statement compiles much of Spark: at the same time.
+        with ThreadPoolExecutor(1) as pool:
+            registered = pool.submit(self._register, changed)
+            created = {database for database in databases.values() if self._claim(database)}
+            registered.result()
         for identifier in [one for one in self._tables if one not in found]:
             self._drop(identifier)
-        for identifier, (database, table) in found.items():
-            self._show(identifier, database, table)
+        for view in changed:
+            self._show(view, replace=view.database not in created)
         for database in self._databases - set(databases.values()):
             self.spark.sql(f"DROP DATABASE IF EXISTS {database} CASCADE")
         self._databases &= set(databases.values())
@@ -100,37 +138,42 @@ class AttachedCatalog:
         self._tables.clear()
         self._databases.clear()
 
-    def _show(self, identifier: Identifier, database: str, table: str) -> None:
+    def _view(self, identifier: Identifier, database: str, table: str) -> _View | None:
+        """Return how Spark's own catalog shows a table; None if it cannot."""
         try:
             schema = self.catalog.load_table(identifier).schema()
-            struct = to_spark_schema(schema)
+            return _View(identifier, database, table, self.name, schema, to_spark_schema(schema))
         except NoSuchTableError:  # dropped since it was listed, or a table of another format
-            return
+            return None
         except (FeatureUnsupportedError, ValidationError) as error:
             warnings.warn(f"attach: {'.'.join(identifier)} is left out of {database}: {error}", stacklevel=4)
-            return
-        if self._tables.get(identifier) == (database, table, schema):
-            return
-        digest = hashlib.sha256("\0".join(identifier).encode()).hexdigest()[:12]
-        format_name = f"icefloe_{self.name}_{digest}"
-        self.spark.dataSource.register(source_class(format_name, self.catalog, identifier))
-        self.spark.sql(f"DROP TABLE IF EXISTS {database}.{quoted(table)}")
+            return None
+
+    def _register(self, views: list[_View]) -> None:
+        """Register the data source of each table with the session."""
+        for view in views:
+            self.spark.dataSource.register(source_class(view.format_name, self.catalog, view.identifier))
+
+    def _show(self, view: _View, *, replace: bool) -> None:
+        name = f"{view.database}.{quoted(view.table)}"
+        if replace:
+            self.spark.sql(f"DROP TABLE IF EXISTS {name}")
         if is_connect(self.spark):
             # A Connect client reads all rows of a table that its catalog interface creates; SQL has Spark infer the schema.
-            self.spark.sql(f"CREATE TABLE {database}.{quoted(table)} USING {format_name}")
+            self.spark.sql(f"CREATE TABLE {name} USING {view.format_name}")
         else:
             # SQL would start a Python process for the schema, and has no required elements of lists and maps.
-            self.spark.catalog.createTable(f"{database}.{quoted(table)}", source=format_name, schema=struct)
-        self._tables[identifier] = (database, table, schema)
+            self.spark.catalog.createTable(name, source=view.format_name, schema=view.struct)
+        self._tables[view.identifier] = (view.database, view.table, view.schema)
 
     def _drop(self, identifier: Identifier) -> None:
         database, table, _ = self._tables.pop(identifier)
         self.spark.sql(f"DROP TABLE IF EXISTS {database}.{quoted(table)}")
 
-    def _claim(self, database: str) -> None:
-        """Create a database of attached tables."""
+    def _claim(self, database: str) -> bool:
+        """Create a database of attached tables; return False if it is there already."""
         if database in self._databases:
-            return
+            return False
         comment = f"Tables of catalog {self.name}, attached by icefloe"
         if self.spark.catalog.databaseExists(database):
             if self.spark.catalog.getDatabase(database).description != comment:
@@ -141,6 +184,7 @@ class AttachedCatalog:
             self.spark.sql(f"DROP DATABASE {database} CASCADE")  # of an earlier session
         self.spark.sql(f"CREATE DATABASE {database} COMMENT '{comment}'")
         self._databases.add(database)
+        return True
 
 
 def attach(spark: Any, catalog: Catalog, name: str = "lake", *, views: bool = True) -> AttachedCatalog:
