@@ -136,6 +136,7 @@ def test_paths_are_rewritten(table, tmp_path):
 
 BAD_ARGUMENTS = [
     ("system.none", {}, "CALL: expected one of add_files, ancestors_of"),
+    ("system.migrate", {"table": "db.t"}, "CALL migrate: it replaces a table of Spark's own catalog"),
     ("system.rewrite_data_files", {"none": 1}, "expected one of the parameters table, strategy, sort_order"),
     ("system.rewrite_data_files", {"strategy": "zip"}, "expected binpack or sort, got 'zip'"),
     ("system.rewrite_data_files", {"strategy": "binpack", "sort_order": "id"}, "expected strategy sort"),
