@@ -86,7 +86,7 @@ WRITE_MEMORY = TableProperty(
     "write.icefloe.memory-bytes",
     _BYTES,
     512 * MIB,
-    "Batches, encoded columns and upload buffers that one write task holds in memory.",
+    "Batches, encoded columns and upload buffers that one write task holds. Of each open Parquet file, encoded columns beyond 8 MiB wait in a temporary file.",
 )
 
 

@@ -42,6 +42,7 @@ mod sorted_run;
 pub mod task;
 mod unique_names;
 mod value_metrics;
+mod waiting_pages;
 
 pub use data_file::{WrittenFile, data_file_batch};
 pub use equality_deletes::write_equality_deletes;

@@ -20,6 +20,7 @@ use super::metrics::{column_metrics, statistics_bytes};
 use super::output::{Output, Outputs, write_failure};
 use super::parquet_options::{ParquetOptions, RowGroupOptions};
 use super::parquet_schema::parquet_schema;
+use super::waiting_pages::WaitingPages;
 use crate::error::{Error, Result};
 
 /// The part of its limit up to which a dictionary is used: a larger one misses the processor's cache at every value, and
@@ -94,6 +95,7 @@ impl ParquetShape {
 pub(super) struct ParquetFile {
     location: String,
     writer: ArrowWriter<Output>,
+    pages: WaitingPages,
     rows: usize,
 }
 
@@ -107,15 +109,17 @@ impl ParquetFile {
         shape.look_at(first);
         // The Arrow layout of columns is not part of the data, so the Arrow schema is not stored in
         // the file.
+        let pages = WaitingPages::default();
         let options = ArrowWriterOptions::new()
             .with_properties(shape.properties.clone())
             .with_parquet_schema(shape.parquet_schema.clone())
-            .with_skip_arrow_metadata(true);
+            .with_skip_arrow_metadata(true)
+            .with_page_store_factory(Arc::new(pages.clone()));
         let output = outputs.create(&location)?;
         let schema = Arc::clone(&shape.arrow_schema);
         let writer = ArrowWriter::try_new_with_options(output, schema, options)
             .map_err(|error| failed(&location, error))?;
-        Ok(Self { location, writer, rows: 0 })
+        Ok(Self { location, writer, pages, rows: 0 })
     }
 
     /// Write rows. The size of the row group is checked as often as the table's properties say.
@@ -154,9 +158,11 @@ impl ParquetFile {
         self.writer.bytes_written() + self.writer.in_progress_size()
     }
 
-    /// Bytes in memory of the open row group and of the upload.
+    /// Bytes of the open row group and of the upload. Pages in the temporary file count as memory: the memory limit of a write
+    /// bounds its temporary files, and row groups have one size wherever their pages wait.
     pub(super) fn memory_bytes(&self) -> usize {
-        self.writer.memory_size() + self.writer.inner().memory_bytes()
+        let upload = self.writer.inner().memory_bytes();
+        self.writer.memory_size() + self.pages.moved_bytes() + upload
     }
 
     /// End the row group, so that its rows are written.
@@ -190,10 +196,15 @@ fn split_offsets(footer: &ParquetMetaData) -> Vec<i64> {
 
 fn failed(location: &str, error: ParquetError) -> Error {
     match error {
-        ParquetError::External(source) => match source.downcast_ref::<io::Error>() {
-            Some(failure) => write_failure(location, failure),
-            None => Error::Storage { location: location.to_owned(), reason: source.to_string() },
-        },
+        ParquetError::External(source) => {
+            match (source.downcast_ref::<io::Error>(), source.downcast_ref::<Error>()) {
+                (Some(failure), _) => write_failure(location, failure),
+                (None, Some(own)) => own.clone(),
+                (None, None) => {
+                    Error::Storage { location: location.to_owned(), reason: source.to_string() }
+                }
+            }
+        }
         ParquetError::NYI(feature) => {
             Error::in_file(location, FormatError::Unsupported { feature })
         }
