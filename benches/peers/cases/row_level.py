@@ -39,12 +39,21 @@ def with_keys(rows: pa.Table) -> pa.Table:
     return rows.append_column("a", pa.array(ids % 1000)).append_column("b", pa.array(ids // 1000))
 
 
-def restored(data: Path, name: str, make: Callable[[Path], Any], change: Callable[[Any], int]) -> Work:
-    """Return a change of a table that is made anew before each run, untimed."""
+def restored(
+    data: Path,
+    name: str,
+    make: Callable[[Path], Any],
+    change: Callable[[Any], int],
+    rows: Callable[[Any], pa.Table] | None = None,
+) -> Work:
+    """Return a change of a table that is made anew before each run, untimed; `rows` returns what the first change left behind."""
     folder = data / f"row-level-{name}"
     made: list[Any] = []
+    left: list[pa.Table] = []
 
     def reset() -> None:
+        if rows is not None and made and not left:
+            left.append(rows(made[0]))
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         made[:] = [make(folder)]
@@ -52,7 +61,11 @@ def restored(data: Path, name: str, make: Callable[[Path], Any], change: Callabl
     def work() -> int:
         return change(made[0])
 
+    # The first run is not preceded by a call of `reset`.
+    reset()
     work.reset = reset  # type: ignore[attr-defined]
+    if rows is not None:
+        work.outcome = lambda: left[0]  # type: ignore[attr-defined]
     return work
 
 
