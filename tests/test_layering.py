@@ -67,6 +67,7 @@ MAINTENANCE_LAYERS = [
     {"groups"},
     {"deletes"},
     {"rewrite", "rewrite_manifests", "expiry", "orphans", "statistics", "path_rewrite"},
+    {"fold"},
     {"policy_steps"},
     {"policy"},
     {"maintenance_table"},

@@ -47,6 +47,9 @@ class TableRowChanges(ABC):
     def _open_transaction(self) -> Transaction:
         """Return the transaction that the next change is added to."""
 
+    def _fold_changes(self, branch: str) -> None:  # noqa: B027 - a transaction folds nothing
+        """Fold the small files of a branch, if a batch of changes made that due."""
+
     def target(self, branch: str | None = MAIN_BRANCH, snapshot_properties: Properties = EMPTY_DICT) -> Target:
         """Return the table and branch of the next operation, at the version that the operation reads.
 
@@ -267,6 +270,9 @@ class TableRowChanges(ABC):
 
         The last change of each key counts. Rows of the keys are deleted by equality deletes, and inserts and updates write the whole row.
 
+        After `write.icefloe.fold-min-files` files, a second snapshot of operation `replace` folds the small files that batches have left,
+        unless the batch is part of a transaction. A fold that fails or conflicts leaves the batch as it is.
+
         Args:
             changes: Rows of the table with an operation each; columns of the table that they lack are null.
             keys: Key columns, of primitive types but no floating-point types. They include the source columns of partition fields,
@@ -293,4 +299,7 @@ class TableRowChanges(ABC):
             ApplyChangesResult(applied=False, rows_upserted=0, rows_deleted=0)
         """
         target = self.target(branch, snapshot_properties)
-        return apply_change_rows(target, changes, keys, op_column, sequence_column, batch_id=batch_id)
+        result = apply_change_rows(target, changes, keys, op_column, sequence_column, batch_id=batch_id)
+        if result.applied and branch is not None:
+            self._fold_changes(branch)
+        return result

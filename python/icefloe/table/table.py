@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from icefloe.exceptions import ValidationError
 from icefloe.table.changes import TableChanges
 from icefloe.table.row_changes import ALWAYS_TRUE
+from icefloe.table.row_level.unfolded_files import is_fold_due
 from icefloe.table.scan import DataScan, IncrementalAppendScan, IncrementalChangelogScan
 from icefloe.table.table_version import TableVersion
 from icefloe.table.write_transaction import WriteTransaction
@@ -276,6 +277,12 @@ class Table(TableVersion, TableChanges):
         from icefloe.table.maintenance import MaintenanceTable
 
         return MaintenanceTable(self)
+
+    def _fold_changes(self, branch: str) -> None:
+        if is_fold_due(self.metadata, branch):
+            from icefloe.table.maintenance.fold.fold_changes import fold_changes
+
+            fold_changes(self, branch)
 
     def _open_transaction(self) -> WriteTransaction:
         self.catalog.check_location(self)

@@ -58,7 +58,9 @@ class RewriteFiles(ValidatedChange):
             ValidationError: One is an equality delete file, whose new sequence number would delete newer rows.
         """
         if not pc.all(pc.equal(delete_files.column("content"), POSITION_DELETES)).as_py():
-            raise ValidationError("rewrite: expected position delete files, got an equality delete file")
+            raise ValidationError(
+                "rewrite: expected position delete files, got an equality delete file; use merge_equality_deletes()"
+            )
         self._added_deletes.append(delete_files)
         referenced = pc.drop_null(delete_files.column("referenced_data_file"))
         if len(referenced) > 0:
@@ -77,6 +79,22 @@ class RewriteFiles(ValidatedChange):
         if len(array) > 0:
             self._deleted_deletes.append(array)
             self._unused_in = unused_in
+        return self
+
+    def merge_equality_deletes(
+        self, replaced: pa.Array | list[str], merged: pa.RecordBatch, sequence_number: int
+    ) -> Self:
+        """Replace equality delete files by files with their keys.
+
+        Concurrent rewrites do not conflict: they replace data files to which all of the delete files apply, or none.
+
+        Args:
+            replaced: Paths of delete files of one scope that apply to the same remaining data files.
+            merged: The new delete files, DataFile columns.
+            sequence_number: The greatest data sequence number of the replaced files, which the new ones get.
+        """
+        self.delete_deletes(replaced)
+        self._added_deletes.append(numbered(merged, self.snapshot_id, sequence_number))
         return self
 
     def data_sequence_number(self, sequence_number: int) -> Self:
@@ -120,7 +138,7 @@ class RewriteFiles(ValidatedChange):
         if self._added_deletes and not self._deleted_deletes:
             raise ValidationError("rewrite: expected delete files to replace beside new delete files, got none")
         if self._sequence_number is not None:
-            self._added = [self._numbered(batch) for batch in self._added]
+            self._added = [numbered(batch, self.snapshot_id, self._sequence_number) for batch in self._added]
         super().commit()
 
     def stage(self, base: TableMetadata, attempt: int) -> tuple[tuple[TableUpdate, ...], tuple[TableRequirement, ...]]:
@@ -138,15 +156,22 @@ class RewriteFiles(ValidatedChange):
             )
         return updates, requirements
 
-    def _numbered(self, files: pa.RecordBatch) -> pa.RecordBatch:
-        """Return added files as manifest entries with the data sequence number."""
-        if "status" in files.schema.names or files.num_rows == 0:
-            return files
-        count = files.num_rows
-        columns = {
-            "status": pa.repeat(pa.scalar(1, pa.int32()), count),
-            "snapshot_id": pa.repeat(pa.scalar(self.snapshot_id, pa.int64()), count),
-            "sequence_number": pa.repeat(pa.scalar(self._sequence_number, pa.int64()), count),
-            "file_sequence_number": pa.nulls(count, pa.int64()),
-        }
-        return pa.RecordBatch.from_pydict({**columns, **dict(zip(files.schema.names, files.columns, strict=True))})
+
+def numbered(files: pa.RecordBatch, snapshot_id: int, sequence_number: int) -> pa.RecordBatch:
+    """Return added files as manifest entries with a data sequence number.
+
+    Args:
+        files: DataFile columns; manifest entries are returned as they are.
+        snapshot_id: The snapshot that adds the files.
+        sequence_number: The data sequence number.
+    """
+    if "status" in files.schema.names or files.num_rows == 0:
+        return files
+    count = files.num_rows
+    columns = {
+        "status": pa.repeat(pa.scalar(1, pa.int32()), count),
+        "snapshot_id": pa.repeat(pa.scalar(snapshot_id, pa.int64()), count),
+        "sequence_number": pa.repeat(pa.scalar(sequence_number, pa.int64()), count),
+        "file_sequence_number": pa.nulls(count, pa.int64()),
+    }
+    return pa.RecordBatch.from_pydict({**columns, **dict(zip(files.schema.names, files.columns, strict=True))})

@@ -261,6 +261,18 @@ ROW_LEVEL_DISTRIBUTION_MODES = {
     )
     for operation in ("delete", "update", "merge")
 }
+FOLD_MIN_FILES = TableProperty(
+    "write.icefloe.fold-min-files",
+    WholeNumber(0, unit="files"),
+    64,
+    "Files of a partition that batches of `apply_changes` leave until they are folded; 0 for never.",
+)
+FOLD_MAX_FILE_BYTES = TableProperty(
+    "write.icefloe.fold-max-file-bytes",
+    _BYTES,
+    8 * MIB,
+    "Size on disk from which `apply_changes` leaves files to maintenance instead of folding them.",
+)
 FANOUT = TableProperty(
     "write.spark.fanout.enabled",
     Flag(),
@@ -322,6 +334,8 @@ GROUPS: dict[str, tuple[TableProperty[Any], ...]] = {
         DISTRIBUTION_MODE,
         *ROW_LEVEL_DISTRIBUTION_MODES.values(),
         FANOUT,
+        FOLD_MIN_FILES,
+        FOLD_MAX_FILE_BYTES,
         WAP_ENABLED,
     ),
     "Metadata and manifests": (

@@ -14,6 +14,7 @@ from icefloe.io.pyarrow import schema_to_pyarrow
 from icefloe.table.commit.row_delta import RowDelta
 from icefloe.table.commit.snapshot_producer import check_delete_files, head_of
 from icefloe.table.row_level.arrow_clauses import fitted
+from icefloe.table.row_level.unfolded_files import with_unfolded_files
 from icefloe.table.snapshots import ancestors_of
 from icefloe.table.write.arrow_input import to_table
 from icefloe.types.arrow import storage_schema
@@ -97,10 +98,14 @@ def apply_change_rows(  # noqa: PLR0913 - what a batch of changes has
     change.batch_id = batch_id
     try:
         with target:
-            if upserts.num_rows > 0:
-                change.add_rows(target.writer.data_files(upserts))
+            added = [target.writer.data_files(upserts)] if upserts.num_rows > 0 else []
+            for files in added:
+                change.add_rows(files)
             for spec in _delete_specs(metadata, keys) if last.num_rows > 0 else ():
-                change.add_deletes(target.writer.equality_deletes(last.select(list(keys)), ids, spec.spec_id))
+                added.append(target.writer.equality_deletes(last.select(list(keys)), ids, spec.spec_id))
+                change.add_deletes(added[-1])
+            for key, value in with_unfolded_files(metadata, target.branch, added).items():
+                change.set_summary(key, value)
             change.commit()
     except BatchAppliedError:
         return ApplyChangesResult(applied=False)

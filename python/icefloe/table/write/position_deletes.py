@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from icefloe import _core
 from icefloe.table.properties.definitions import DELETE_GRANULARITY
+from icefloe.table.write.delete_rows import delete_rows
 from icefloe.table.write.rows import position_stream, targets
 
 if TYPE_CHECKING:
@@ -34,7 +35,6 @@ _CONTEXT = json.dumps(
         "properties": {},
     }
 )
-_TASK_COLUMNS = ("file_path", "file_format", "record_count", "file_size_in_bytes", "data_sequence_number")
 _ROWS = pa.schema([("file_path", pa.string()), ("pos", pa.int64())])
 
 
@@ -111,18 +111,11 @@ def deleted_positions(io: _core.FileIo, deletes: pa.RecordBatch) -> Iterator[pa.
     count = deletes.num_rows
     if count == 0:
         return
-    zeros = pa.array([0] * count, pa.int64())
-    tasks = pa.RecordBatch.from_pydict(
-        {
-            **{name: deletes.column(name) for name in _TASK_COLUMNS},
-            "spec_id": zeros.cast(pa.int32()),
-            "partition": pa.array(["[]"] * count, pa.string()),
-            "start": zeros,
-            "length": deletes.column("file_size_in_bytes"),
-            "residual": pa.nulls(count, pa.string()),
-        }
-    )
-    for batch in _core.read(io, _CONTEXT, tasks, deletes.slice(0, 0), projection=_PROJECTION):
+    scope = {
+        "spec_id": pa.repeat(pa.scalar(0, pa.int32()), count),
+        "partition": pa.repeat(pa.scalar("[]"), count),
+    }
+    for batch in delete_rows(io, deletes, scope, context=_CONTEXT, projection=_PROJECTION):
         paths = batch.column("file_path").dictionary_encode()
         absolute = pa.array([io.absolute(path) for path in paths.dictionary.to_pylist()], pa.string())
         yield pa.RecordBatch.from_arrays([absolute.take(paths.indices), batch.column("pos")], schema=_ROWS)

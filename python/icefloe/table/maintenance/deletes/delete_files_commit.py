@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from icefloe.table.commit.rewrite_files import RewriteFiles
+from icefloe.table.commit.rewrite_files import RewriteFiles, numbered
 from icefloe.table.write_transaction import WriteTransaction
 
 if TYPE_CHECKING:
@@ -33,23 +33,10 @@ def replace_delete_files(
     change.delete_deletes(removed)
     for files, sequence_number in added:
         if files.num_rows > 0:
-            change.add_deletes(_numbered(files, change.snapshot_id, sequence_number))
+            own = files if sequence_number is None else numbered(files, change.snapshot_id, sequence_number)
+            change.add_deletes(own)
     change.commit()
     return change.snapshot_id
-
-
-def _numbered(files: pa.RecordBatch, snapshot_id: int, sequence_number: int | None) -> pa.RecordBatch:
-    """Return added files as manifest entries with a data sequence number."""
-    if sequence_number is None:
-        return files
-    count = files.num_rows
-    columns = {
-        "status": pa.repeat(pa.scalar(1, pa.int32()), count),
-        "snapshot_id": pa.repeat(pa.scalar(snapshot_id, pa.int64()), count),
-        "sequence_number": pa.repeat(pa.scalar(sequence_number, pa.int64()), count),
-        "file_sequence_number": pa.nulls(count, pa.int64()),
-    }
-    return pa.RecordBatch.from_pydict({**columns, **dict(zip(files.schema.names, files.columns, strict=True))})
 
 
 def total_size(files: list[pa.RecordBatch]) -> int:

@@ -1,0 +1,1 @@
+"""Folding of the small files that batches of changes leave."""
