@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import icefloe.spark
+import pyarrow as pa
 import pytest
+from icefloe.catalog import load_catalog
 from icefloe.exceptions import (
     FeatureUnsupportedError,
     NoSuchTableError,
@@ -11,6 +13,7 @@ from icefloe.exceptions import (
     SchemaMismatchError,
     ValidationError,
 )
+from icefloe.types import StringType
 
 from tests.unit.table.maintenance.every_file import put
 
@@ -300,3 +303,42 @@ def test_other_statements_are_refused_by_name(sql, name):
 def test_attach_refuses_a_name_that_is_taken(spark, lake, catalog):
     with pytest.raises(ValidationError, match="attached already"):
         icefloe.spark.attach(spark, catalog, "LAKE")
+
+
+def test_attached_tables_follow_what_others_create_change_and_drop(spark, tmp_path):
+    catalog = load_catalog("own", type="sql", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=str(tmp_path))
+    rows = pa.table({"id": [1, 2]})
+    for name in ("a.kept", "a.dropped", "b.kept"):
+        catalog.create_namespace_if_not_exists(name[0])
+        catalog.create_table(name, rows.schema).append(rows)
+    attached = icefloe.spark.attach(spark, catalog, "own")
+    try:
+        assert [row[0] for row in spark.sql("SELECT id FROM own_a.kept UNION ALL SELECT 3").collect()] == [1, 2, 3]
+        with catalog.load_table("a.kept").update_schema() as change:
+            change.add_column("name", StringType())
+        catalog.drop_table("a.dropped")
+        catalog.create_table("b.added", rows.schema)
+        attached.refresh()
+        assert sorted(attached.tables().values()) == ["own_a.kept", "own_b.added", "own_b.kept"]
+        assert spark.table("own_a.kept").columns == ["id", "name"]
+        assert [spark.table(f"own_{name}").count() for name in ("a.kept", "b.added", "b.kept")] == [2, 0, 2]
+        assert not spark.catalog.tableExists("own_a.dropped")
+    finally:
+        icefloe.spark.detach(spark, "own")
+    assert not spark.catalog.databaseExists("own_a")
+
+
+def test_attach_leaves_databases_of_spark_alone(spark, tmp_path):
+    catalog = load_catalog("own", type="sql", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=str(tmp_path))
+    catalog.create_namespace("a")
+    catalog.create_table("a.t", pa.schema([("id", pa.int64())]))
+    spark.sql("CREATE DATABASE own_a")
+    try:
+        with pytest.raises(ValidationError, match="a database 'own_a' of its own"):
+            icefloe.spark.attach(spark, catalog, "own")
+        assert not spark.catalog.tableExists("own_a.t")
+    finally:
+        spark.sql("DROP DATABASE own_a")
+    icefloe.spark.attach(spark, catalog, "own")
+    assert spark.table("own_a.t").count() == 0
+    icefloe.spark.detach(spark, "own")
