@@ -151,3 +151,26 @@ def test_pyiceberg_core_reads_the_rows_of_the_model(tmp_path, seed):
     context.register_table("t", provider)
     found = context.sql("SELECT id, kind, name FROM t").to_arrow_table()
     assert ordered(found.to_pylist()) == model.expected()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_duckdb_reads_the_rows_of_folded_changes(tmp_path, connection, seed):
+    catalog = load_catalog("local", type="hadoop", warehouse=str(tmp_path))
+    catalog.create_namespace("db")
+    rows = pa.table({"id": pa.array(range(2000), pa.int64()), "n": pa.array(range(2000), pa.int64())})
+    table = catalog.create_table("db.t", schema=rows.schema, properties={"write.icefloe.fold-min-files": "8"})
+    table.append(rows)
+    expected, source = dict(enumerate(range(2000))), random.Random(seed)
+    for number in range(14):
+        batch = [(source.randrange(2100), number, source.choice("UD")) for _ in range(20)]
+        for key, value, op in batch:
+            expected.pop(key, None)
+            if op == "U":
+                expected[key] = value
+        ids, values, ops = zip(*batch, strict=True)
+        table.apply_changes(pa.table({"id": ids, "n": values, "op": ops}), ["id"], "op")
+    operations = [snapshot.summary.operation.value for snapshot in table.snapshots()]
+    assert operations.count("replace") == 3
+    found = connection.execute(f"SELECT id, n FROM iceberg_scan('{table.metadata_location}')").fetchall()
+    assert dict(found) == expected
+    assert len(found) == len(expected)
