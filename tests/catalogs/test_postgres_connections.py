@@ -140,7 +140,7 @@ def test_lock_that_stays_held_is_a_conflict_that_changes_nothing(postgres, datab
             transaction.set_properties({"commit.retry.num-retries": "0"})
         with psycopg.connect(postgres.address(database)) as holder:
             holder.execute("select * from iceberg_tables for update")
-            with pytest.raises(CommitFailedException, match="nothing has changed: .*lock timeout"):
+            with pytest.raises(CommitFailedException, match=r"nothing has changed: .*lock timeout"):
                 loaded.append(MORE)
         assert loaded.refresh().scan().count() == 3
         loaded.append(MORE)

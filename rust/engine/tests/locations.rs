@@ -57,7 +57,7 @@ fn data_file_names_match_the_vectors() {
         let partition_id = u32::try_from(case["partition_id"].as_u64().unwrap()).unwrap();
         let task_id = case["task_id"].as_u64().unwrap();
         let operation_id = case["operation_id"].as_str().unwrap();
-        let mut names =
+        let names =
             FileNames::new(partition_id, task_id, operation_id, (kind, FileFormat::Parquet));
         assert_eq!(names.next_name(), case["name"].as_str().unwrap());
     }

@@ -65,11 +65,7 @@ pub(super) struct AvroFile {
 }
 
 impl AvroFile {
-    pub(super) fn create(
-        outputs: &mut Outputs<'_>,
-        location: String,
-        shape: &AvroShape,
-    ) -> Result<Self> {
+    pub(super) fn create(outputs: &Outputs, location: String, shape: &AvroShape) -> Result<Self> {
         let output = outputs.create(&location)?;
         let metadata: Vec<(&str, String)> =
             shape.metadata.iter().map(|(key, value)| (key.as_str(), value.clone())).collect();

@@ -1,6 +1,7 @@
 //! Keys of deleted rows to equality delete files.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use arrow_array::RecordBatchReader;
 use arrow_schema::{DataType, Fields, Schema as ArrowSchema};
@@ -61,7 +62,7 @@ pub fn write_equality_deletes(
         names: task.names(FileKind::Deletes, options.format()),
         locations,
         options,
-        shape,
+        shape: Arc::new(shape),
         content: EQUALITY_DELETES,
         equality_ids: equality_ids.to_vec(),
         sort_order_id: Some(UNSORTED_ORDER_ID),
@@ -76,7 +77,7 @@ fn route(
     data: &mut dyn RecordBatchReader,
     fit: &Fit,
     (routed, keys): (&Schema, &Schema),
-    router: &mut Router<'_>,
+    router: &mut Router,
 ) -> Result<()> {
     for batch in data {
         let batch = selected_columns(&batch.map_err(unreadable)?, routed)?;

@@ -59,8 +59,8 @@ impl FileShape {
 
     /// Create a file whose first rows are in `first`.
     pub(super) fn create(
-        &mut self,
-        outputs: &mut Outputs<'_>,
+        &self,
+        outputs: &Outputs,
         location: String,
         first: &RecordBatch,
     ) -> Result<OpenFile> {
@@ -73,6 +73,11 @@ impl FileShape {
             }
             Self::Orc(shape) => OpenFile::Orc(Box::new(OrcFile::create(outputs, location, shape)?)),
         })
+    }
+
+    /// Whether several threads encode files faster than one; ORC's encoder runs on one thread at a time.
+    pub(super) fn gains_from_threads(&self) -> bool {
+        !matches!(self, Self::Orc(_))
     }
 
     /// The most rows of one call of [`OpenFile::write`].

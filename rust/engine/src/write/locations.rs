@@ -1,6 +1,8 @@
 //! Locations and names of data files.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use icefloe_format::{Error, Result};
 
@@ -102,12 +104,12 @@ impl Locations {
     }
 }
 
-/// Names of one task's files, unique over all tasks.
+/// Names of one task's files, unique over all tasks. Clones share the counter.
 #[derive(Debug, Clone)]
 pub struct FileNames {
     prefix: String,
     suffix: String,
-    made: u32,
+    made: Arc<AtomicU32>,
 }
 
 impl FileNames {
@@ -122,13 +124,17 @@ impl FileNames {
             FileKind::Data => format!(".{}", format.extension()),
             FileKind::Deletes => format!("-deletes.{}", format.extension()),
         };
-        Self { prefix: format!("{partition_id:05}-{task_id}-{operation_id}"), suffix, made: 0 }
+        Self {
+            prefix: format!("{partition_id:05}-{task_id}-{operation_id}"),
+            suffix,
+            made: Arc::default(),
+        }
     }
 
     /// The next name.
-    pub fn next_name(&mut self) -> String {
-        self.made += 1;
-        format!("{}-{:05}{}", self.prefix, self.made, self.suffix)
+    pub fn next_name(&self) -> String {
+        let number = self.made.fetch_add(1, Ordering::Relaxed) + 1;
+        format!("{}-{number:05}{}", self.prefix, self.suffix)
     }
 }
 

@@ -1,6 +1,5 @@
 //! An ORC file, from its first batch to its footer.
 
-use std::cell::Cell;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -32,7 +31,7 @@ pub(super) struct OrcShape {
     settings: OrcSettings,
     modes: MetricsConfig,
     /// Bytes on disk for each byte of the batches, as in the last complete file.
-    ratio: Cell<f64>,
+    ratio: Mutex<f64>,
 }
 
 impl OrcShape {
@@ -53,7 +52,11 @@ impl OrcShape {
             bloom_false_positives: options.bloom_false_positives,
         };
         let fields = StructType { fields: schema.fields().to_vec() };
-        Ok(Self { fields, arrow_schema, settings, modes, ratio: Cell::new(1.0) })
+        Ok(Self { fields, arrow_schema, settings, modes, ratio: Mutex::new(1.0) })
+    }
+
+    fn ratio(&self) -> MutexGuard<'_, f64> {
+        self.ratio.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -120,11 +123,7 @@ impl Drop for OrcFile {
 }
 
 impl OrcFile {
-    pub(super) fn create(
-        outputs: &mut Outputs<'_>,
-        location: String,
-        shape: &OrcShape,
-    ) -> Result<Self> {
+    pub(super) fn create(outputs: &Outputs, location: String, shape: &OrcShape) -> Result<Self> {
         let encoder = orc_encoder()?;
         let output = Some(outputs.create(&location)?);
         let shared = Arc::new(Mutex::new(Sink { output, ..Sink::default() }));
@@ -139,7 +138,7 @@ impl OrcFile {
             appended: 0,
             flushed: 0,
             written: 0,
-            ratio: shape.ratio.get(),
+            ratio: *shape.ratio(),
         })
     }
 
@@ -201,7 +200,7 @@ impl OrcFile {
         };
         output.finish()?;
         let size_bytes = output.written();
-        shape.ratio.set(size_bytes as f64 / self.appended.max(1) as f64);
+        *shape.ratio() = size_bytes as f64 / self.appended.max(1) as f64;
         Ok(ClosedFile {
             location: std::mem::take(&mut self.location),
             rows: self.rows,

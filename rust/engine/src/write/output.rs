@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 
 use crate::error::{Error, Result};
@@ -13,7 +14,7 @@ use crate::store::{
 };
 
 /// Threads that sync files at the end; the file system combines concurrent syncs.
-const SYNC_THREADS: usize = 16;
+const SYNC_THREADS: usize = 64;
 
 /// A new file under its final name. Names are unique to a task attempt, so nothing reads the file
 /// before the commit that lists it.
@@ -82,47 +83,53 @@ pub(super) fn write_failure(location: &str, failure: &io::Error) -> Error {
     }
 }
 
-/// The files that one call creates: all of them stay, or none.
-#[derive(Debug)]
-pub(super) struct Outputs<'a> {
-    io: &'a FileIo,
+/// The files that one call creates, on any number of threads: all of them stay, or none. Clones share their files.
+#[derive(Debug, Clone)]
+pub(super) struct Outputs {
+    io: FileIo,
     /// The directory of data files.
     data_path: PathBuf,
-    created: Vec<PathBuf>,
-    uploaded: Vec<String>,
+    created: Arc<Mutex<Created>>,
     abandoned: Abandoned,
 }
 
-impl<'a> Outputs<'a> {
+#[derive(Debug, Default)]
+struct Created {
+    local: Vec<PathBuf>,
+    /// Locations of remote files.
+    remote: Vec<String>,
+}
+
+impl Outputs {
     /// No files yet; new ones are below `data_path`.
     ///
     /// # Errors
     /// The errors of [`FileIo::local_path`].
-    pub(super) fn new(io: &'a FileIo, data_path: &str) -> Result<Self> {
+    pub(super) fn new(io: &FileIo, data_path: &str) -> Result<Self> {
         let data_path = io.local_path(data_path)?.unwrap_or_default();
-        let (created, uploaded) = (Vec::new(), Vec::new());
-        Ok(Self { io, data_path, created, uploaded, abandoned: Abandoned::default() })
+        let (created, abandoned) = (Arc::default(), Abandoned::default());
+        Ok(Self { io: io.clone(), data_path, created, abandoned })
     }
 
     /// Create a file, and the directories above it.
     ///
     /// # Errors
     /// [`Error::Exists`], [`Error::Storage`]; errors of [`FileIo::local_path`].
-    pub(super) fn create(&mut self, location: &str) -> Result<Output> {
+    pub(super) fn create(&self, location: &str) -> Result<Output> {
         if let Some(upload) = self.io.upload(location, &self.abandoned)? {
-            self.uploaded.push(location.to_owned());
+            self.created().remote.push(location.to_owned());
             return Ok(Output::Remote(Box::new(upload)));
         }
         self.create_local(location)
     }
 
-    fn create_local(&mut self, location: &str) -> Result<Output> {
+    fn create_local(&self, location: &str) -> Result<Output> {
         let Some(path) = self.io.local_path(location)? else {
             return Err(Error::internal("create a file", format!("{location} is not local")));
         };
         let file = create_file(&path, &self.data_path)
             .map_err(|error| Error::of_system(location, &error))?;
-        self.created.push(path);
+        self.created().local.push(path);
         Ok(Output::Local { file, written: 0 })
     }
 
@@ -132,7 +139,8 @@ impl<'a> Outputs<'a> {
     /// # Errors
     /// [`Error::Storage`], [`Error::System`].
     pub(super) fn sync(&self) -> Result<()> {
-        let files: Vec<&Path> = self.created.iter().map(PathBuf::as_path).collect();
+        let created = self.created();
+        let files: Vec<&Path> = created.local.iter().map(PathBuf::as_path).collect();
         let directories = entries_of(files.iter().copied(), &self.data_path);
         let is_parent = |directory: &&Path| directory.starts_with(&self.data_path);
         let (below, above): (Vec<&Path>, Vec<&Path>) = directories.into_iter().partition(is_parent);
@@ -144,13 +152,18 @@ impl<'a> Outputs<'a> {
     /// Remove the created files. Removal is best effort: the caller reports the error that led here, and maintenance removes
     /// files that no commit lists.
     pub(super) fn discard(self) {
-        for path in self.created {
+        let Created { local, remote } = std::mem::take(&mut *self.created());
+        for path in local {
             drop(delete_file(&path));
         }
         self.abandoned.abort();
-        if !self.uploaded.is_empty() {
-            drop(block_on(async { Ok(self.io.delete_many(&self.uploaded).await) }));
+        if !remote.is_empty() {
+            drop(block_on(async { Ok(self.io.delete_many(&remote).await) }));
         }
+    }
+
+    fn created(&self) -> MutexGuard<'_, Created> {
+        self.created.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

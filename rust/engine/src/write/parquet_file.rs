@@ -1,7 +1,7 @@
 //! A Parquet file, from its first batch to its footer.
 
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
@@ -35,8 +35,8 @@ pub(super) struct ParquetShape {
     parquet_schema: SchemaDescriptor,
     properties: WriterProperties,
     options: ParquetOptions,
-    /// Whether the first rows have been sampled.
-    has_seen_rows: bool,
+    /// The properties without dictionaries that would outgrow their limit, by a sample of the first rows.
+    sampled: OnceLock<WriterProperties>,
     modes: MetricsConfig,
 }
 
@@ -63,7 +63,7 @@ impl ParquetShape {
             parquet_schema: parquet_schema(schema)?,
             properties,
             options: options.clone(),
-            has_seen_rows: false,
+            sampled: OnceLock::new(),
             modes,
         })
     }
@@ -75,11 +75,12 @@ impl ParquetShape {
         (bytes / row_bytes).max(least_rows)
     }
 
-    /// Sample the first rows, and disable dictionaries that would outgrow their limit.
-    fn look_at(&mut self, batch: &RecordBatch) {
-        if std::mem::replace(&mut self.has_seen_rows, true) {
-            return;
-        }
+    /// The properties of all files, by a sample of the first rows: dictionaries that would outgrow their limit are disabled.
+    fn properties_for(&self, first: &RecordBatch) -> &WriterProperties {
+        self.sampled.get_or_init(|| self.sample(first))
+    }
+
+    fn sample(&self, batch: &RecordBatch) -> WriterProperties {
         let mut builder = self.properties.clone().into_builder();
         for position in outgrowing(batch, self.options.dictionary_bytes / WORTHWHILE_PART) {
             let column = self.parquet_schema.root_schema().get_fields()[position].name();
@@ -87,7 +88,7 @@ impl ParquetShape {
                 builder = builder.set_column_dictionary_enabled(ColumnPath::from(column), false);
             }
         }
-        self.properties = builder.build();
+        builder.build()
     }
 }
 
@@ -101,17 +102,16 @@ pub(super) struct ParquetFile {
 
 impl ParquetFile {
     pub(super) fn create(
-        outputs: &mut Outputs<'_>,
+        outputs: &Outputs,
         location: String,
-        shape: &mut ParquetShape,
+        shape: &ParquetShape,
         first: &RecordBatch,
     ) -> Result<Self> {
-        shape.look_at(first);
         // The Arrow layout of columns is not part of the data, so the Arrow schema is not stored in
         // the file.
         let pages = WaitingPages::default();
         let options = ArrowWriterOptions::new()
-            .with_properties(shape.properties.clone())
+            .with_properties(shape.properties_for(first).clone())
             .with_parquet_schema(shape.parquet_schema.clone())
             .with_skip_arrow_metadata(true)
             .with_page_store_factory(Arc::new(pages.clone()));

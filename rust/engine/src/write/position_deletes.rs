@@ -207,7 +207,7 @@ fn directories(target: &Target, schema: &Schema, specs: &[PartitionSpec]) -> Res
     Ok(partition_path(spec, schema, &tuple))
 }
 
-fn delete_files<'a>(io: &'a FileIo, task: &WriteTask) -> Result<Files<'a>> {
+fn delete_files(io: &FileIo, task: &WriteTask) -> Result<Files> {
     let schema = Schema::new(
         0,
         vec![
@@ -226,7 +226,7 @@ fn delete_files<'a>(io: &'a FileIo, task: &WriteTask) -> Result<Files<'a>> {
         names: task.names(FileKind::Deletes, options.format()),
         locations,
         options,
-        shape,
+        shape: Arc::new(shape),
         content: POSITION_DELETES,
         equality_ids: Vec::new(),
         sort_order_id: None,
@@ -242,7 +242,7 @@ fn arrow_schema() -> SchemaRef {
     ]))
 }
 
-fn per_file(deletes: &Deletes, destinations: &[Destination], files: &mut Files<'_>) -> Result<()> {
+fn per_file(deletes: &Deletes, destinations: &[Destination], files: &mut Files) -> Result<()> {
     for ((path, positions), destination) in deletes.iter().zip(destinations) {
         let mut rolling = Rolling::new(destination.clone());
         write_positions(&mut rolling, files, path, positions)?;
@@ -254,11 +254,7 @@ fn per_file(deletes: &Deletes, destinations: &[Destination], files: &mut Files<'
 /// A data file of a partition: the destination of its deletes, its path, the positions.
 type Member<'a> = (&'a Destination, &'a String, &'a Vec<i64>);
 
-fn per_partition(
-    deletes: &Deletes,
-    destinations: &[Destination],
-    files: &mut Files<'_>,
-) -> Result<()> {
+fn per_partition(deletes: &Deletes, destinations: &[Destination], files: &mut Files) -> Result<()> {
     let mut partitions: BTreeMap<(i32, &str), Vec<Member<'_>>> = BTreeMap::new();
     for ((path, positions), destination) in deletes.iter().zip(destinations) {
         let key = (destination.spec_id, destination.partition.as_str());
@@ -277,7 +273,7 @@ fn per_partition(
 
 fn write_positions(
     rolling: &mut Rolling,
-    files: &mut Files<'_>,
+    files: &mut Files,
     path: &str,
     positions: &[i64],
 ) -> Result<()> {

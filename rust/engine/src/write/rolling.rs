@@ -1,5 +1,7 @@
 //! The files of one partition, one after the other: each is closed at the target size.
 
+use std::sync::Arc;
+
 use arrow_array::RecordBatch;
 
 use super::data_file::WrittenFile;
@@ -13,18 +15,35 @@ use crate::error::Result;
 const ROWS_BETWEEN_CHECKS: usize = 1_000;
 
 /// The settings that all partitions of one task share.
-pub(super) struct Files<'a> {
-    pub(super) outputs: Outputs<'a>,
+pub(super) struct Files {
+    pub(super) outputs: Outputs,
     pub(super) names: FileNames,
     pub(super) locations: Locations,
     pub(super) options: FileOptions,
-    pub(super) shape: FileShape,
+    pub(super) shape: Arc<FileShape>,
     pub(super) content: i32,
     /// Ids of the key columns of equality delete files; empty for other files.
     pub(super) equality_ids: Vec<i32>,
     /// The id of the order that rows are sorted by; None for position delete files.
     pub(super) sort_order_id: Option<i32>,
     pub(super) finished: Vec<WrittenFile>,
+}
+
+impl Files {
+    /// The same settings, names and outputs for another thread, without finished files.
+    pub(super) fn share(&self) -> Self {
+        Self {
+            outputs: self.outputs.clone(),
+            names: self.names.clone(),
+            locations: self.locations.clone(),
+            options: self.options.clone(),
+            shape: Arc::clone(&self.shape),
+            content: self.content,
+            equality_ids: self.equality_ids.clone(),
+            sort_order_id: self.sort_order_id,
+            finished: Vec::new(),
+        }
+    }
 }
 
 /// The partition that files are written to.
@@ -60,6 +79,8 @@ impl Referenced {
 pub(super) struct Rolling {
     destination: Destination,
     file: Option<OpenFile>,
+    /// The name of the next file, if it is reserved.
+    name: Option<String>,
     referenced: Referenced,
     /// Estimated and final bytes of the closed files: the open row group is estimated before it is encoded.
     estimated: usize,
@@ -69,7 +90,14 @@ pub(super) struct Rolling {
 impl Rolling {
     pub(super) fn new(destination: Destination) -> Self {
         let referenced = Referenced::default();
-        Self { destination, file: None, referenced, estimated: 0, closed: 0 }
+        Self { destination, file: None, name: None, referenced, estimated: 0, closed: 0 }
+    }
+
+    /// Reserve the name of the next file, so that names do not depend on the order of threads.
+    pub(super) fn reserve_name(&mut self, names: &FileNames) {
+        if self.file.is_none() {
+            self.name.get_or_insert_with(|| names.next_name());
+        }
     }
 
     pub(super) fn is_open(&self) -> bool {
@@ -87,14 +115,14 @@ impl Rolling {
     }
 
     /// Write rows, and start a new file whenever the target size is reached.
-    pub(super) fn write(&mut self, files: &mut Files<'_>, batch: &RecordBatch) -> Result<()> {
+    pub(super) fn write(&mut self, files: &mut Files, batch: &RecordBatch) -> Result<()> {
         self.write_rows(files, batch, None)
     }
 
     /// Write positions of one data file; see [`Rolling::write`].
     pub(super) fn write_positions(
         &mut self,
-        files: &mut Files<'_>,
+        files: &mut Files,
         batch: &RecordBatch,
         data_file: &str,
     ) -> Result<()> {
@@ -103,7 +131,7 @@ impl Rolling {
 
     fn write_rows(
         &mut self,
-        files: &mut Files<'_>,
+        files: &mut Files,
         batch: &RecordBatch,
         data_file: Option<&str>,
     ) -> Result<()> {
@@ -113,9 +141,9 @@ impl Rolling {
             let file = match &mut self.file {
                 Some(file) => file,
                 closed => {
-                    let location =
-                        files.locations.file(&self.destination.path, &files.names.next_name());
-                    let file = files.shape.create(&mut files.outputs, location, batch)?;
+                    let name = self.name.take().unwrap_or_else(|| files.names.next_name());
+                    let location = files.locations.file(&self.destination.path, &name);
+                    let file = files.shape.create(&files.outputs, location, batch)?;
                     closed.insert(file)
                 }
             };
@@ -145,7 +173,7 @@ impl Rolling {
     }
 
     /// Close the open file, if there is one.
-    pub(super) fn close(&mut self, files: &mut Files<'_>) -> Result<()> {
+    pub(super) fn close(&mut self, files: &mut Files) -> Result<()> {
         let Some(file) = self.file.take() else { return Ok(()) };
         self.estimated += file.size_bytes();
         let closed = file.close(&files.shape)?;

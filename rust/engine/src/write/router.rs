@@ -5,11 +5,14 @@
 //! that holds most is flushed first: waiting rows are written, open row groups are ended.
 
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use arrow_array::{Array, RecordBatch};
 use icefloe_format::spec::{PartitionSpec, Schema, SortOrder};
 
 use super::groups::{Grouped, Groups};
+use super::in_parallel::in_parallel;
+use super::last_rows::{LastRows, write_last_rows};
 use super::rolling::{Files, Rolling};
 use super::sort::{Sorter, gather};
 use crate::error::Result;
@@ -34,7 +37,7 @@ pub(super) enum Arrangement {
     /// Sorted already, by partition and by the sort order.
     Presorted,
     /// Sorted before they are written.
-    Sort(Sorter),
+    Sort(Arc<Sorter>),
 }
 
 impl Arrangement {
@@ -44,7 +47,7 @@ impl Arrangement {
         match order.filter(|order| !order.is_unsorted()) {
             _ if presorted => Ok(Self::Presorted),
             None => Ok(Self::AsTheyCome),
-            Some(order) => Ok(Self::Sort(Sorter::new(schema, order)?)),
+            Some(order) => Ok(Self::Sort(Arc::new(Sorter::new(schema, order)?))),
         }
     }
 }
@@ -65,8 +68,8 @@ impl Lane {
 }
 
 /// Routes the batches of one task.
-pub(super) struct Router<'a> {
-    files: Files<'a>,
+pub(super) struct Router {
+    files: Files,
     groups: Groups,
     arrangement: Arrangement,
     lanes: Vec<Lane>,
@@ -78,9 +81,9 @@ pub(super) struct Router<'a> {
     held_bytes: usize,
 }
 
-impl<'a> Router<'a> {
+impl Router {
     pub(super) fn new(
-        files: Files<'a>,
+        files: Files,
         schema: &Schema,
         spec: &PartitionSpec,
         arrangement: Arrangement,
@@ -128,15 +131,21 @@ impl<'a> Router<'a> {
     /// Write all waiting rows, and close every file.
     pub(super) fn finish(&mut self) -> Result<()> {
         self.scatter()?;
-        for group in 0..self.lanes.len() {
-            self.write_waiting(group)?;
-            self.close(group)?;
-        }
-        Ok(())
+        self.held_bytes = 0;
+        let sorter = match &self.arrangement {
+            Arrangement::Sort(sorter) => Some(Arc::clone(sorter)),
+            Arrangement::AsTheyCome | Arrangement::Presorted => None,
+        };
+        let last = std::mem::take(&mut self.lanes).into_iter().map(|lane| LastRows {
+            rolling: lane.rolling,
+            batches: lane.waiting,
+            sorter: sorter.clone(),
+        });
+        write_last_rows(last, &mut self.files)
     }
 
     /// The created files.
-    pub(super) fn into_files(self) -> Files<'a> {
+    pub(super) fn into_files(self) -> Files {
         self.files
     }
 
@@ -180,11 +189,11 @@ impl<'a> Router<'a> {
         let window = std::mem::take(&mut self.window);
         self.window_bytes = 0;
         let (batches, groups): (Vec<_>, Vec<_>) = window.into_iter().unzip();
-        for (group, rows) in rows_by_group(&groups, self.groups.len()) {
-            let batch = gather(&batches, &rows)?;
-            self.hold(group, batch)?;
-        }
-        Ok(())
+        let parts = rows_by_group(&groups, self.groups.len());
+        let gathered = in_parallel("gather rows", parts, move |(group, rows)| {
+            Ok((group, gather(&batches, &rows)?))
+        });
+        gathered?.into_iter().try_for_each(|(group, batch)| self.hold(group, batch))
     }
 
     /// Add rows to their partition, and write its rows once there are enough.

@@ -1,6 +1,7 @@
 //! A task's share of a write: a stream of batches to data files.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use arrow_array::RecordBatchReader;
 use arrow_schema::ArrowError;
@@ -92,7 +93,7 @@ pub fn write_data_files(
         names: task.names(FileKind::Data, options.format()),
         locations,
         options,
-        shape,
+        shape: Arc::new(shape),
         content: 0,
         equality_ids: Vec::new(),
         sort_order_id: Some(order.map_or(UNSORTED_ORDER_ID, |order| order.order_id)),
@@ -104,7 +105,7 @@ pub fn write_data_files(
     conclude(routed, router.into_files())
 }
 
-fn route(data: &mut dyn RecordBatchReader, fit: &Fit, router: &mut Router<'_>) -> Result<()> {
+fn route(data: &mut dyn RecordBatchReader, fit: &Fit, router: &mut Router) -> Result<()> {
     for batch in data {
         router.write(&fit.apply(&batch.map_err(unreadable)?)?)?;
     }
@@ -112,7 +113,7 @@ fn route(data: &mut dyn RecordBatchReader, fit: &Fit, router: &mut Router<'_>) -
 }
 
 /// Keep the files after success, remove them after an error.
-pub(super) fn conclude(outcome: Result<()>, files: Files<'_>) -> Result<Vec<WrittenFile>> {
+pub(super) fn conclude(outcome: Result<()>, files: Files) -> Result<Vec<WrittenFile>> {
     match outcome.and_then(|()| files.outputs.sync()) {
         Ok(()) => Ok(files.finished),
         Err(error) => {
