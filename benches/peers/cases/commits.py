@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -65,7 +66,10 @@ def pyiceberg(appends: int) -> Setup:
 
 
 def appending(folder: Path, load_catalog: Callable[..., Any]) -> Work:
-    """Return the append, and a reset that returns the catalog to the table before it."""
+    """Return the append, and a reset that returns the catalog to the table before it.
+
+    A reset syncs all files: a sync in the next append would also write what this one, or the other contender, left to the system.
+    """
     tables: list[Any] = []
 
     def reset() -> None:
@@ -73,6 +77,7 @@ def appending(folder: Path, load_catalog: Callable[..., Any]) -> Work:
             table.catalog.close()
         tables.clear()
         shutil.copy(folder / "before.db", folder / "catalog.db")
+        os.sync()
         tables.append(load_catalog("commits", **catalog_properties(folder)).load_table("db.t"))
 
     def work() -> int:
