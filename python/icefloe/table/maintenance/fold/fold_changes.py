@@ -38,7 +38,7 @@ def fold_changes(table: Any, branch: str) -> None:
 
     The batch is committed already: a fold that conflicts or fails leaves the table as it is, and a later batch folds again.
     """
-    with suppress(IcebergError):
+    with suppress(IcebergError, pa.ArrowException):
         FilesFold(table, branch).execute()
 
 
