@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.scan.plan import ScanPlan
 
-_CURVE_PAGE_ROWS = 5_000
+_CURVE_PAGE_ROWS = 2_500
 """Rows of a page along a curve. A filter on one of two columns selects one page of every `sqrt(pages)`, so small pages skip more."""
 _CURVE_DICTIONARY_BYTES = 128 * 1024
 """The largest dictionary of a column chunk along a curve. A filter reads it as a whole, and the first rows, which are near each other in

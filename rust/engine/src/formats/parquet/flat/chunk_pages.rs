@@ -10,13 +10,15 @@ use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::file::reader::ChunkReader;
 
 use super::encoded::Encoded;
-use super::header::{PageHeader, PageKind};
+use super::header::{PageHeader, PageKind, data_page_values};
 use super::page::{PageData, damaged};
 use super::validity::Levels;
 use crate::bytes::data_file::DataFile;
 
 /// Bytes of the first read of a page header; most headers are shorter.
 const HEADER_BYTES: u64 = 128;
+/// Bytes of a header up to the number of values, with sizes and counts of any length that a page of 64 MiB has.
+const COUNT_BYTES: u64 = 24;
 
 /// A row group and the parts that are decoded of it.
 #[derive(Clone)]
@@ -168,8 +170,8 @@ impl ChunkPages {
         for slot in table.pages.iter().take(page).skip(table.checked) {
             let mut state = slot.state();
             if !state.is_checked && (state.users == 0 || self.group.may_skip_pages) {
-                if let Ok((header, _)) = read_header(source, &slot.bytes) {
-                    slot.check_rows(header.num_values)?;
+                if let Some(num_values) = read_count(source, &slot.bytes) {
+                    slot.check_rows(num_values)?;
                 }
                 state.is_checked = true;
             }
@@ -297,6 +299,14 @@ fn located(group: &RowGroup, leaf: usize, chunk: &Range<u64>) -> Option<PageTabl
         checked: 0,
         rest: chunk.end..chunk.end,
     })
+}
+
+/// Return the number of values of a page. `None` for an unreadable header.
+fn read_count(source: &DataFile, page: &Range<u64>) -> Option<u64> {
+    let length = usize::try_from((page.end - page.start).min(COUNT_BYTES)).ok()?;
+    let start = source.get_bytes(page.start, length).ok()?;
+    let whole = || read_header(source, page).ok().map(|(header, _)| header.num_values);
+    data_page_values(&start).or_else(whole)
 }
 
 fn read_header(source: &DataFile, rest: &Range<u64>) -> Result<(PageHeader, usize)> {

@@ -55,6 +55,26 @@ impl PageHeader {
     }
 }
 
+/// Return the number of values of the data page whose header starts `bytes`; these may end after it. `None` if they end
+/// before it, if the header is damaged, and for other pages.
+pub(crate) fn data_page_values(bytes: &[u8]) -> Option<u64> {
+    let mut thrift = Thrift { rest: bytes, is_damaged: false };
+    let mut field = 0;
+    while let Some(kind) = thrift.next_field(&mut field)? {
+        match (field, kind) {
+            (5 | 8, 12) => {
+                let mut inner = 0;
+                let first = thrift.next_field(&mut inner)?;
+                let values = (inner == 1 && first == Some(5)).then(|| thrift.signed())??;
+                return u64::try_from(values).ok();
+            }
+            (7, _) => return None,
+            _ => thrift.skip(kind, 0)?,
+        }
+    }
+    None
+}
+
 /// A reader of Thrift's compact protocol. Methods return `None` at the end of the bytes and for damaged bytes.
 struct Thrift<'a> {
     rest: &'a [u8],
@@ -263,6 +283,19 @@ mod tests {
         for end in 0..DATA.len() {
             assert_eq!(PageHeader::parse(&DATA[..end]).unwrap(), None, "{end}");
         }
+    }
+
+    #[test]
+    fn values_of_a_data_page_precede_the_rest_of_its_header() {
+        // The count is the eleventh byte.
+        for end in 0..=DATA.len() {
+            assert_eq!(data_page_values(&DATA[..end]), (end > 10).then_some(7), "{end}");
+        }
+        let dictionary = [0x15, 4, 0x15, 8, 0x15, 8, 0x4c, 0x15, 2, 0x15, 0, 0, 0];
+        assert!(PageHeader::parse(&dictionary).unwrap().is_some());
+        assert_eq!(data_page_values(&dictionary), None);
+        assert_eq!(data_page_values(&[0]), None);
+        assert_eq!(data_page_values(&[0xff; 40]), None);
     }
 
     #[test]
