@@ -69,6 +69,9 @@ def random_batch(source, number, expected):
 
 @pytest.mark.parametrize("seed", range(2))
 def test_folded_batches_leave_the_rows_of_a_dictionary(catalog, table, seed):
+    # With the smaller limit, a file that a fold has written is not folded again.
+    limit = {"write.icefloe.fold-max-file-bytes": ("8388608", "1100")[seed]}
+    table.update_properties().set_properties(limit).commit_transaction()
     source, expected = random.Random(seed), rows_of(table)
     history = {}
     for number in range(24):
@@ -200,13 +203,15 @@ def unfolded(table, count=6):
 def test_fold_keeps_rows_that_were_added_between_deletes(table):
     """The deletes before and after a large file are not merged: the older ones do not apply to its rows."""
     table.update_properties().set_properties({"write.icefloe.fold-min-files": "0"}).commit_transaction()
-    for key in range(8):
-        table.apply_changes(changes((key, "a", None, "D")), ["id"], "op")
-    ids = [*range(8), *range(1000, 9000)]
-    table.append(pa.table({"id": ids, "part": ["a"] * len(ids), "n": [-1] * len(ids)}, schema=SCHEMA))
+    for ids in (range(10_000, 18_000), [*range(8), *range(1000, 9000)]):
+        # The older file is one that the older deletes apply to.
+        table.append(pa.table({"id": ids, "part": ["a"] * len(ids), "n": [-1] * len(ids)}, schema=SCHEMA))
+        for key in range(8) if isinstance(ids, range) else ():
+            table.apply_changes(changes((key, "a", None, "D")), ["id"], "op")
     for key in range(20, 28):
         table.apply_changes(changes((key, "a", 0, "U")), ["id"], "op")
-    table.update_properties().set_properties({"write.icefloe.fold-min-files": "8"}).commit_transaction()
+    limits = {"write.icefloe.fold-min-files": "8", "write.icefloe.fold-max-file-bytes": "2000"}
+    table.update_properties().set_properties(limits).commit_transaction()
     expected, before = rows_of(table), file_counts(table)
     assert [expected[key] for key in (0, 7, 20, 27)] == [-1, -1, 0, 0]
     FilesFold(table, "main").execute()
