@@ -87,7 +87,7 @@ CATALOG_OPERATIONS = {
         lambda catalog, namespace: catalog.rename_table(f"{namespace}.t", f"{namespace}.renamed"), needs="rename"
     ),
     "drop": TableOperation(lambda catalog, namespace: catalog.drop_table(f"{namespace}.t")),
-    "purge": TableOperation(lambda catalog, namespace: catalog.purge_table(f"{namespace}.t"), is_purge=True),
+    "purge": TableOperation(lambda catalog, namespace: catalog.purge_table(f"{namespace}.t"), deletes_files=True),
     "create namespace": TableOperation(_create_other, begins_without_table=True, observed=_state_of_other),
     "drop namespace": TableOperation(
         lambda catalog, namespace: catalog.drop_namespace(_other(namespace)),

@@ -125,8 +125,8 @@ class Sweep:
         self.namespace = ""
         self._initial: InitialTables | None = None
         self._referenced = ReferencedFiles()
-        # A purge is one request to a REST server, which deletes the files before it replies.
-        self._server_deletes = operation.is_purge and isinstance(changing, RestCatalog)
+        # A REST server deletes these files before it replies.
+        self._server_deletes = operation.deletes_files and isinstance(changing, RestCatalog)
         self.tally = Tally()
         self.violations: list[str] = []
 

@@ -41,7 +41,7 @@ class TableOperation:
         leaves_data_files: Whether a failed operation leaves data files: they were written by the caller, before the commit.
         surroundings: Function that adds other objects of the catalog to the initial table, given a catalog and the namespace.
         observed: Function that returns the state of these objects, None for an operation on tables alone.
-        is_purge: Whether the operation deletes the table's files as well.
+        deletes_files: Whether the catalog deletes files as a part of the operation: all of the table, or old metadata.
     """
 
     act: Callable[[Catalog, str], Any]
@@ -52,7 +52,7 @@ class TableOperation:
     leaves_data_files: bool = False
     surroundings: Callable[[Catalog, str], Any] = lambda catalog, namespace: None
     observed: Callable[[Catalog, str], Any] | None = None
-    is_purge: bool = False
+    deletes_files: bool = False
 
 
 def on_table(act: Callable[[Any], Any]) -> Callable[[Catalog, str], Any]:
@@ -262,6 +262,7 @@ TABLE_OPERATIONS = {
             ("write.metadata.delete-after-commit.enabled", "true"),
             ("write.metadata.previous-versions-max", "1"),
         ),
+        deletes_files=True,
     ),
     "statistics": TableOperation(on_table(_set_statistics), prepare=_write_statistics_files),
     "branch": TableOperation(
