@@ -279,6 +279,31 @@ def test_rename_survives_any_lost_reply(catalog, table, namespace, server, lost)
     assert catalog.load_table((namespace, "u")).scan().count() == 3
 
 
+@pytest.mark.parametrize("faults", [[None, "request"], [None, 404, "request"]], ids=["change lost", "undoing lost"])
+def test_rename_that_leaves_both_names_is_unknown(catalog, table, namespace, server, faults):
+    table.append(ROWS)
+    server.faults = faults
+    with pytest.raises(
+        CommitStateUnknownException, match=r"may have both names: if .*\.t is still a table, drop .*\.u"
+    ):
+        catalog.rename_table(table.name(), (namespace, "u"))
+    assert catalog.list_tables(namespace) == [(namespace, "t"), (namespace, "u")]
+    catalog.drop_table((namespace, "u"))
+    assert catalog.rename_table(table.name(), (namespace, "u")).scan().count() == 3
+
+
+def test_rename_whose_outcome_cannot_be_read_is_unknown(catalog, table, namespace, server):
+    def fail(operation, body):
+        if operation == "UpdateTable" or len(server.sent("UpdateTable")) > 0:
+            raise ConnectionError("the server is down")
+
+    server.before = fail
+    with pytest.raises(CommitStateUnknownException, match="may have both names"):
+        catalog.rename_table(table.name(), (namespace, "u"))
+    server.before = None
+    assert catalog.list_tables(namespace) == [(namespace, "t"), (namespace, "u")]
+
+
 def test_commit_to_a_renamed_table_is_refused(catalog, table, namespace, server):
     server.faults = [None, None, 500]
     with pytest.warns(LeftoverFilesWarning):

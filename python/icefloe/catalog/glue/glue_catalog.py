@@ -24,6 +24,8 @@ from icefloe.exceptions import (
 from icefloe.typedef import EMPTY_DICT
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from icefloe.catalog.pointer_catalog import StoredVersion
     from icefloe.typedef import Identifier, Properties
 
@@ -159,16 +161,19 @@ class GlueCatalog(MetastoreCatalog):
         try:
             self._create(new[0], {**accepted(entry), "Name": new[1]})
         except OutcomeUnknownError:
-            if self._pointer(*new) != location:
+            if not _holds(lambda: self._pointer(*new) == location):
                 raise
         try:
             self._retire(old[0], entry)
-        except OutcomeUnknownError:
-            if (self._parameters(old[0][0], old[1]) or {}).get(TABLE_TYPE) != RENAMED:
-                raise
-        except IcebergError:
+        except OutcomeUnknownError as error:
+            if not _holds(lambda: self._is_retired(old)):
+                raise _both_names(old, new, error) from error
+        except IcebergError as error:
             # The old entry is in use, and a second name for its files would be a danger to them.
-            self._delete(*new)
+            try:
+                self._delete(*new)
+            except (IcebergError, OutcomeUnknownError) as failed:
+                raise _both_names(old, new, failed) from error
             raise
         try:
             self._delete(*old)
@@ -216,12 +221,31 @@ class GlueCatalog(MetastoreCatalog):
             self._existing_entry(namespace, entry["Name"])
             raise
 
+    def _is_retired(self, table: tuple[Identifier, str]) -> bool:
+        parameters = self._parameters(table[0][0], table[1])
+        return parameters is not None and parameters.get(TABLE_TYPE) == RENAMED
+
     def _delete(self, namespace: Identifier, name: str) -> None:
         missing = {MISSING: self._missing(namespace, name)}
         self._glue.change("delete_table", missing, DatabaseName=namespace[0], Name=name)
 
     def _conflict(self, namespace: Identifier, name: str) -> CommitFailedException:
         return CommitFailedException(f"table {dotted((*namespace, name))}: another commit was first; refresh and retry")
+
+
+def _holds(check: Callable[[], bool]) -> bool:
+    """Return whether a check holds; an outcome that cannot be read stays unknown."""
+    try:
+        return check()
+    except IcebergError:
+        return False
+
+
+def _both_names(old: tuple[Identifier, str], new: tuple[Identifier, str], error: Exception) -> OutcomeUnknownError:
+    old_name, new_name = dotted((*old[0], old[1])), dotted((*new[0], new[1]))
+    return OutcomeUnknownError(
+        f"the table may have both names: if {old_name} is still a table, drop {new_name} without a purge and rename again: {error}"
+    )
 
 
 def _database_input(name: str, properties: Properties) -> dict[str, Any]:
