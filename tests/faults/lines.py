@@ -127,6 +127,9 @@ MARIADB_WORK = (
 POSTGRES_WAITS = "select count(*) from pg_locks where not granted"
 MARIADB_WAITS = "select count(*) from information_schema.innodb_trx where trx_state = 'LOCK WAIT'"
 """Queries for the number of transactions that wait for a lock."""
+POSTGRES_POLL_SECONDS = 0.005
+MARIADB_POLL_SECONDS = 0.15
+"""MariaDB shows a new state of its transactions only if nobody has asked for it for 0.1 seconds."""
 
 
 class WireFaults:
@@ -137,15 +140,21 @@ class WireFaults:
         engine: The SQLAlchemy engine of the client.
         count_work: Function that returns the number of connections that the server works for.
         count_waits: Function that returns the number of transactions that wait for a lock.
+        poll_seconds: Time between two calls of these functions.
     """
 
     deletions = ()
 
     def __init__(
-        self, line: WireProxy, engine: Engine, count_work: Callable[[], int], count_waits: Callable[[], int]
+        self,
+        line: WireProxy,
+        engine: Engine,
+        count_work: Callable[[], int],
+        count_waits: Callable[[], int],
+        poll_seconds: float,
     ) -> None:
         self._line, self._engine = line, engine
-        self._count_work, self._count_waits = count_work, count_waits
+        self._count_work, self._count_waits, self._poll_seconds = count_work, count_waits, poll_seconds
 
     @contextlib.contextmanager
     def during(self, number: int, kind: str) -> Iterator[Calls]:
@@ -176,7 +185,7 @@ class WireFaults:
         ended = threading.Event()
 
         def deliver() -> None:
-            while not ended.wait(0.02):
+            while not ended.wait(self._poll_seconds):
                 if self._count_waits() > 0:
                     self._line.deliver()
                     return
@@ -197,4 +206,4 @@ class WireFaults:
         deadline = time.monotonic() + TIMEOUT_SECONDS
         while self._count_work() > 0:
             assert time.monotonic() < deadline, "the server keeps a transaction of the client"
-            time.sleep(0.002)
+            time.sleep(self._poll_seconds)

@@ -21,8 +21,10 @@ from tests.catalogs.conformance.sql_entries import MariaDb, Postgres, Sqlite
 from tests.catalogs.thrift_proxy import thrift_proxy
 from tests.catalogs.wire_proxy import MySqlProtocol, wire_proxy
 from tests.faults.lines import (
+    MARIADB_POLL_SECONDS,
     MARIADB_WAITS,
     MARIADB_WORK,
+    POSTGRES_POLL_SECONDS,
     POSTGRES_WAITS,
     POSTGRES_WORK,
     HttpFaults,
@@ -110,7 +112,10 @@ def postgres_line(subject):
         def count(query):
             return monitor.execute(query).fetchone()[0]
 
-        yield client, WireFaults(line, client.engine, lambda: count(work), lambda: count(POSTGRES_WAITS))
+        yield (
+            client,
+            WireFaults(line, client.engine, lambda: count(work), lambda: count(POSTGRES_WAITS), POSTGRES_POLL_SECONDS),
+        )
 
 
 @contextlib.contextmanager
@@ -124,7 +129,12 @@ def mariadb_line(subject):
             return cursor.fetchone()[0]
 
         client = subject.client(uri=server.url(database, port=line.port))
-        yield client, WireFaults(line, client.engine, lambda: count(MARIADB_WORK), lambda: count(MARIADB_WAITS))
+        yield (
+            client,
+            WireFaults(
+                line, client.engine, lambda: count(MARIADB_WORK), lambda: count(MARIADB_WAITS), MARIADB_POLL_SECONDS
+            ),
+        )
 
 
 LINES = {
