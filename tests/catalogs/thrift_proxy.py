@@ -10,6 +10,7 @@ import threading
 from dataclasses import dataclass, field
 
 VERSION_AND_CALL = b"\x80\x01\x00\x01"
+LOCK_CALLS = ("lock", "unlock")
 CHANGES = ("create_", "alter_", "drop_")
 
 
@@ -21,7 +22,7 @@ class ThriftProxy:
         target: The port of the metastore.
         port: The port of the proxy.
         fault: The next fault. `reply` loses the reply to the next change, `request` loses the next change, `lock` loses the
-            reply to the next lock request; None forwards everything.
+            reply to the next lock request, `unlock` loses the next release of a lock; None forwards everything.
         functions: The names of the functions that were called.
     """
 
@@ -37,11 +38,11 @@ class ThriftProxy:
         name = request[8 : 8 + length].decode()
         with self._lock:
             self.functions.append(name)
-            is_due = name == "lock" if self.fault == "lock" else name.startswith(CHANGES)
+            is_due = name == self.fault if self.fault in LOCK_CALLS else name.startswith(CHANGES)
             if self.fault is None or not is_due:
                 return None
             fault, self.fault = self.fault, None
-            return fault
+            return "request" if fault == "unlock" else fault
 
     def serve(self, listener: socket.socket) -> None:
         while True:

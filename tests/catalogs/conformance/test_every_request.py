@@ -57,7 +57,7 @@ class SqliteOnS3(Sqlite):
 @contextlib.contextmanager
 def s3_line(subject):
     with proxy(subject.request.getfixturevalue("s3").endpoint) as line:
-        retries = {"s3.retry.num-retries": "2"}
+        retries = {"s3.retry.num-retries": "2", "s3.retry.min-wait-ms": "5", "s3.retry.max-wait-ms": "20"}
         client = subject.client(**{"s3.endpoint": line.endpoint, **retries})
         yield client, HttpFaults(line, is_object_store=True)
 

@@ -77,6 +77,18 @@ def test_lock_whose_reply_was_lost_is_found(hive3, locked_table, tmp_path):
     assert locked_table.refresh().scan().count() == 3
 
 
+def test_lost_release_of_a_lock_is_repeated(hive3, locked_table):
+    with thrift_proxy(hive3.port) as line:
+        mine = load_catalog("hive", uri=hive3.uri(line.port), **FAST).load_table(locked_table.name())
+        line.fault = "unlock"
+        mine.append(ROWS)
+        assert line.functions.count("unlock") == 2
+    locks = Metastore(hive3.uri())
+    with locks.session() as session:
+        request = ShowLocksRequest(dbname=locked_table.name()[0], tablename=locked_table.name()[1])
+        assert not session.call(calls.SHOW_LOCKS, request).locks
+
+
 def test_lock_is_released_after_each_commit(hive3, locked_table):
     with thrift_proxy(hive3.port) as line:
         mine = load_catalog("hive", uri=hive3.uri(line.port), **FAST).load_table(locked_table.name())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -31,6 +31,7 @@ EXCLUSIVE = 3
 TABLE_LEVEL = 2
 NO_TRANSACTION = 6
 ACQUIRED, WAITING = 1, 2
+RELEASE_ATTEMPTS = 3
 _CALL_ERRORS = (CallRefusedError, CallUnansweredError, StorageError)
 
 
@@ -97,9 +98,7 @@ def table_lock(
         yield held
     finally:
         stop.set()
-        # A lock that cannot be released ends by itself when its heartbeats are missing.
-        with suppress(*_CALL_ERRORS), metastore.session() as session:
-            session.call(UNLOCK, UnlockRequest(lockid=number))
+        _release(metastore, number, settings, environment)
 
 
 def _request(metastore: Metastore, database: str, name: str, agent: str) -> tuple[int, int]:
@@ -172,6 +171,25 @@ def _beat(metastore: Metastore, number: int, settings: LockSettings, held: HeldL
             held.failure = error
             return
         wait_ms = settings.heartbeat_ms
+
+
+def _release(metastore: Metastore, number: int, settings: LockSettings, environment: Environment) -> None:
+    """Release a lock; a request without a reply is repeated, as every later commit waits for a lock that stays.
+
+    A lock that cannot be released ends by itself when its heartbeats are missing.
+    """
+    for attempt in range(RELEASE_ATTEMPTS):
+        if attempt > 0:
+            environment.sleep(settings.min_wait_ms / 1000)
+        try:
+            with metastore.session() as session:
+                session.call(UNLOCK, UnlockRequest(lockid=number))
+        except CallRefusedError:
+            # The lock has ended.
+            return
+        except (CallUnansweredError, StorageError):
+            continue
+        return
 
 
 def _milliseconds(properties: Properties, name: str, name_in_seconds: str | None, default: int) -> int:
