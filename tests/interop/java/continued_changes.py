@@ -139,6 +139,14 @@ def schema_evolved(table: Table) -> None:
         update.rename_column("note", "remark").move_first("remark").delete_column("number")
 
 
+def batches_applied(table: Table) -> None:
+    """Apply batches of changes: each updates row 1, removes the row before its own and adds one."""
+    for number in range(6):
+        pairs = (1, "a"), (6 + number, "a"), (7 + number, "a")
+        batch = rows(*pairs).append_column("op", [["U", "D", "I"]])
+        table.apply_changes(batch, ["id", "part"], "op", batch_id=str(number))
+
+
 def spec_evolved(table: Table) -> None:
     table.update_spec().remove_field("part").add_field("id", "bucket[2]", "id_bucket").commit()
     table.append(rows((7, "a"), (8, "x")))
@@ -198,6 +206,8 @@ CHANGES: dict[str, Change] = {
     "upsert_merge_on_read": with_properties(lambda table: table.upsert(rows((1, "z"), (9, "n")), ["id"]), MERGE_ON_READ),
     "merge": on(merged),
     "merge_merge_on_read": with_properties(merged, MERGE_ON_READ),
+    "apply_changes": on(batches_applied),
+    "apply_changes_folded": with_properties(batches_applied, {"write.icefloe.fold-min-files": "3"}),
     "row_delta": on(row_delta),
     "rewrite_files": on(rewritten_files),
     "rewrite_deletes": with_properties(rewritten_deletes, MERGE_ON_READ),
