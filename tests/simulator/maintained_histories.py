@@ -6,7 +6,7 @@ from dataclasses import replace
 from random import Random
 
 from tests.simulator.generator import DEV, IDS, random_history
-from tests.simulator.maintaining import POLICY, VERBS
+from tests.simulator.maintaining import POLICY, VERBS, WITHOUT_PLAN
 from tests.simulator.operations import MAIN, PARTS, ClientTransaction, DeleteKeys, Fault, History, Maintain
 
 CALLS = ("", "", "catalog.swap", "catalog.pointer", "io.delete", "core.write")
@@ -41,7 +41,10 @@ def maintained_history(seed: int) -> History:
 def _maintainer(rng: Random, history: History) -> ClientTransaction:
     branches = [MAIN, MAIN, *history.branches] if DEV in history.branches else [MAIN]
     verbs = rng.choices(list(VERBS), weights=[3 if verb in ("policy", "expire") else 1 for verb in VERBS], k=2)
-    planned = [verb if rng.random() < 0.6 else f"planned {verb}" for verb in verbs[: rng.choice([1, 1, 2])]]
+    planned = [
+        verb if rng.random() < 0.6 or verb in WITHOUT_PLAN else f"planned {verb}"
+        for verb in verbs[: rng.choice([1, 1, 2])]
+    ]
     return ClientTransaction(tuple(Maintain(verb, rng.choice(branches)) for verb in planned), explicit=False)
 
 

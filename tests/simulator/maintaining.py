@@ -7,6 +7,8 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from icefloe.table.maintenance.fold.fold_changes import FilesFold
+
 from tests.simulator.prepared import START_MS, files_below
 
 if TYPE_CHECKING:
@@ -27,8 +29,9 @@ POLICY = {
     "maintenance.deletes.min-files": "2",
     "maintenance.manifests.min-count": "2",
     "history.expire.max-snapshot-age-ms": "1",
+    "write.icefloe.fold-min-files": "8",
 }
-"""Table properties by which the policy has something to do in small tables."""
+"""Table properties by which the policy, and the fold of small files, have something to do in small tables."""
 
 
 def _rewrite(table: Any, branch: str, **options: Any) -> Any:
@@ -59,8 +62,10 @@ VERBS: dict[str, Callable[[Any, str], Any]] = {
     ),
     "orphans": lambda table, _: table.maintenance.remove_orphan_files().older_than(START).force(),
     "policy": lambda table, _: table.maintenance.policy(),
+    "fold": FilesFold,
 }
 """The builder of each verb for a table and a branch."""
+WITHOUT_PLAN = ("fold",)
 
 
 def maintain(table: Table, verb: str, branch: str) -> None:

@@ -10,14 +10,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tests.simulator.found_maintenance import FOUND
+from tests.simulator.maintaining import POLICY
 from tests.simulator.operations import (
     Append,
     ClientTransaction,
     Condition,
     Delete,
+    DeleteKeys,
     Fault,
     History,
     Layout,
+    Maintain,
     Merge,
     Row,
     SetProperty,
@@ -247,6 +250,43 @@ MUTANTS = {
         "if all(",
         "if False and all(",
         FOUND["deletes are unused until a rollback"],
+    ),
+    "folded rows take the sequence number after the one that was read": Mutant(
+        "icefloe.table.maintenance.fold.fold_changes:FilesFold._fold",
+        ".data_sequence_number(head.sequence_number or 0)",
+        ".data_sequence_number((head.sequence_number or 0) + 1)",
+        History(
+            seed=0,
+            layout=Layout.FLAT,
+            initial=((Row(0, "a", 0),), (Row(1, "a", 1),)),
+            transactions=(
+                ClientTransaction((DeleteKeys((1,), "a"),), explicit=False),
+                ClientTransaction((Maintain("fold"),), explicit=False),
+            ),
+            properties=POLICY,
+            shared_only=True,
+        ),
+    ),
+    "deletes are folded across rows that were added between them": Mutant(
+        "icefloe.table.maintenance.fold.chosen_files:_with_runs",
+        'passed = pc.cumulative_sum(both.column("is_data"))',
+        "passed = pa.repeat(1, both.num_rows)",
+        History(
+            seed=0,
+            layout=Layout.FLAT,
+            initial=((Row(0, "a", 0),),),
+            transactions=(
+                ClientTransaction((DeleteKeys((0,), "a"),), explicit=False),
+                ClientTransaction(
+                    (Append(tuple(Row(number, "a", 1 + number) for number in range(4))),), explicit=False
+                ),
+                ClientTransaction((DeleteKeys((3,), "a"),), explicit=False),
+                ClientTransaction((Maintain("fold"),), explicit=False),
+            ),
+            schedule=(*(0,) * 20, *(1,) * 20, *(2,) * 20, *(3,) * 20),
+            properties=POLICY,
+            shared_only=True,
+        ),
     ),
     "updates that do not fit the current version are no conflict": Mutant(
         "icefloe.catalog.apply_commit:updated_metadata",
