@@ -6,6 +6,7 @@ import itertools
 from dataclasses import dataclass, field
 
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from icefloe.catalog import load_catalog
@@ -193,3 +194,38 @@ def test_keys_of_a_dropped_column_still_delete():
         with run.table.update_schema() as update:
             update.delete_column("amount")
         assert content(run.table) == [(1, "a")]
+
+
+@pytest.mark.parametrize(("key", "step"), [((0,), 1), ((0,), 3), ((1,), 3), ((0, 1), 2), ((0, 1), 40)])
+def test_scattered_keys_positions_and_filters_leave_the_rows_of_a_list(step, key):
+    """Several pages and row groups, with keys of one row in `step` deleted, before and after rows are deleted by position."""
+    count = 1_500
+    values = [
+        (number, f"{number % 300}é" * (number % 13), None if number % 7 == 0 else number % 100)
+        for number in range(count)
+    ]
+    with load_catalog("scratch", type="memory") as catalog:
+        catalog.create_namespace("db")
+        run = Run(catalog, "t", "file")
+        layout = {"write.parquet.page-row-limit": "200", "write.parquet.row-group-size-bytes": "8000"}
+        with run.table.transaction() as transaction:
+            transaction.set_properties({**layout, "write.delete.mode": "merge-on-read"})
+        run.append(values)
+        for later, start in enumerate((count // 10, count // 3)):
+            run.keys(key, [row for row in values[start : count // 2] if row[0] % step == later], 0)
+            deleted = {
+                tuple(row[place] for place in key) for row in values[start : count // 2] if row[0] % step == later
+            }
+            values = [row for row in values if tuple(row[place] for place in key) not in deleted]
+            run.table.delete(f"id % 90 = {later} and id > 250")
+            values = [row for row in values if not (row[0] % 90 == later and row[0] > 250)]
+        for filter_text, test in {
+            "id >= 0": lambda row: True,
+            "amount < 30": lambda row: row[2] is not None and row[2] < 30,
+            "id between 170 and 190 or id > 1450": lambda row: 170 <= row[0] <= 190 or row[0] > 1_450,
+        }.items():
+            expected = [row for row in values if test(row)]
+            assert content(run.table, filter_text) == sorted(expected, key=repr)
+            only = [(row[2],) for row in expected]
+            assert content(run.table, filter_text, selected_fields=("amount",)) == sorted(only, key=repr)
+        assert run.table.scan(limit=100).to_arrow().num_rows == min(100, len(values))

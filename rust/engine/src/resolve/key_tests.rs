@@ -1,14 +1,14 @@
 //! Equality deletes of one file, applied to decoded batches.
 //!
-//! Few rows have a deleted key, so key columns are decoded beside the projected ones and rows are dropped afterwards.
-//! Selecting rows before decoding would cost more than decoding the deleted ones.
+//! A decoder that reads column by column decodes the key columns alone, then the other columns without the deleted rows.
+//! Other decoders decode the key columns beside the projected ones and drop the deleted rows from each batch.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_buffer::BooleanBuffer;
-use icefloe_format::delete::{EqualityKeys, KeyedColumns};
+use icefloe_format::delete::{EqualityKeys, KeyedColumns, deleted_rows};
 use icefloe_format::predicate::BoundPredicate;
 use icefloe_format::spec::Schema;
 
@@ -28,7 +28,10 @@ pub(crate) struct KeyTests {
 pub(crate) struct KeyTest {
     keys: Arc<EqualityKeys>,
     sources: Option<BooleanBuffer>,
-    columns: BatchPlan,
+    /// The key columns, from batches of their leaves alone.
+    alone: BatchPlan,
+    /// The key columns, from batches that contain the projected columns as well.
+    beside: BatchPlan,
     paths: Vec<Vec<usize>>,
     /// Row groups that may hold one of the keys.
     row_groups: Vec<usize>,
@@ -55,10 +58,11 @@ impl KeyTests {
             }
             let pruned = prune(&set.schema, &set.field_ids);
             let paths = set.field_ids.iter().filter_map(|id| pruned.position_path(*id)).collect();
-            let columns = BatchPlan::new(&pruned, facts, true)?;
-            leaves.extend(&columns.leaves);
+            let alone = BatchPlan::new(&pruned, facts, true)?;
+            leaves.extend(&alone.leaves);
             let (keys, sources) = (Arc::clone(&set.keys), set.sources.clone());
-            tests.push((pruned, KeyTest { keys, sources, columns, paths, row_groups }));
+            let beside = alone.clone();
+            tests.push((pruned, KeyTest { keys, sources, alone, beside, paths, row_groups }));
         }
         if tests.is_empty() {
             return Ok(None);
@@ -70,7 +74,12 @@ impl KeyTests {
 
     /// The plans of all decoded columns.
     pub(crate) fn plans(&self) -> impl Iterator<Item = &BatchPlan> + Clone {
-        std::iter::once(&self.output).chain(self.tests.iter().map(|test| &test.columns))
+        std::iter::once(&self.output).chain(self.tests.iter().map(|test| &test.beside))
+    }
+
+    /// The leaves of the key columns.
+    pub(crate) fn leaves(&self) -> impl Iterator<Item = usize> {
+        self.tests.iter().flat_map(|test| test.alone.leaves.iter().copied())
     }
 
     /// The tests that rows of a row group need.
@@ -86,16 +95,34 @@ impl KeyTest {
         facts: &FileFacts<'_>,
         leaves: &BTreeSet<usize>,
     ) -> Result<Self> {
-        Ok(Self { columns: BatchPlan::beside(schema, facts, true, leaves.clone())?, ..self })
+        Ok(Self { beside: BatchPlan::beside(schema, facts, true, leaves.clone())?, ..self })
     }
 
-    /// The keys beside their columns of a decoded batch.
+    /// The plan of the key columns, from batches of their leaves alone.
+    pub(crate) fn alone(&self) -> &BatchPlan {
+        &self.alone
+    }
+
+    /// Which rows of a batch of [`KeyTest::alone`] have a deleted key; `None` if no row has one.
+    ///
+    /// # Errors
+    /// As for [`KeyTest::keyed`].
+    pub(crate) fn deleted(&self, decoded: &RecordBatch) -> Result<Option<BooleanBuffer>> {
+        let keyed = self.keyed_by(&self.alone, decoded)?;
+        Ok(deleted_rows(0..decoded.num_rows() as u64, None, &[keyed])?)
+    }
+
+    /// The keys beside their columns of a decoded batch, which contains the projected columns as well.
     ///
     /// # Errors
     /// `Corrupt` for columns that cannot be converted to the types of the keys.
     pub(crate) fn keyed(&self, decoded: &RecordBatch) -> Result<KeyedColumns<'_>> {
-        let batch = self.columns.make(decoded).map_err(|error| {
-            Error::from(icefloe_format::Error::corrupt(self.columns.what, error.to_string()))
+        self.keyed_by(&self.beside, decoded)
+    }
+
+    fn keyed_by(&self, plan: &BatchPlan, decoded: &RecordBatch) -> Result<KeyedColumns<'_>> {
+        let batch = plan.make(decoded).map_err(|error| {
+            Error::from(icefloe_format::Error::corrupt(plan.what, error.to_string()))
         })?;
         let columns = self.paths.iter().map(|path| values_at(&batch, path));
         let columns = columns.collect::<Result<_>>()?;

@@ -152,17 +152,12 @@ fn flat_group(
         ordinal: row_group,
         rows: u64::try_from(metadata.row_groups().get(row_group)?.num_rows()).ok()?,
         parts: parts.collect(),
-        may_skip_pages: !file.tests.is_empty() || file.deleted.is_some(),
+        may_skip_pages: !file.tests.is_empty() || file.deleted.is_some() || file.keys.is_some(),
         kept_bytes: Arc::new(AtomicUsize::new(most)),
     };
-    let keyed = file.keys.iter().flat_map(KeyTests::plans);
-    let tested: BTreeSet<usize> = file
-        .tests
-        .iter()
-        .map(RowTest::columns)
-        .chain(keyed)
-        .flat_map(|plan| plan.leaves.iter().copied())
-        .collect();
+    let tested = file.tests.iter().flat_map(|test| test.columns().leaves.iter().copied());
+    let tested: BTreeSet<usize> =
+        tested.chain(file.keys.iter().flat_map(KeyTests::leaves)).collect();
     let leaves = tested.union(&file.output.leaves).copied().collect();
     // Row filters and equality deletes compare views.
     let is_viewed = |leaf| file.string_views || tested.contains(&leaf);

@@ -104,13 +104,16 @@ impl Unit {
         let file = &self.file;
         let (output, keys) = self.output();
         // The flat decoder drops deleted rows while it decodes.
-        let (selection, positions) =
-            if self.flat.is_some() { (None, None) } else { self.selection() };
+        let is_flat = self.flat.is_some();
+        let (selection, positions) = if is_flat { (None, None) } else { self.selection() };
         // The decoder's limit counts rows that are dropped after decoding, so it applies only without such rows.
         let most = limit.filter(|_| keys.is_empty() && positions.is_none());
-        let mut deleted = DeletedRows { positions, keys, next: self.first_row + self.rows.start };
+        let dropped = if is_flat { vec![] } else { keys.clone() };
+        let next = self.first_row + self.rows.start;
+        let mut deleted = DeletedRows { positions, keys: dropped, next };
         let mut left = limit.unwrap_or(usize::MAX);
         let (mut decoded_rows, mut stopped) = (0_u64, limit == Some(0));
+        let output = if is_flat { &file.output } else { output };
         let mut take = |decoded: RecordBatch| {
             decoded_rows += decoded.num_rows() as u64;
             let kept = deleted.drop_from(decoded)?;
@@ -125,9 +128,8 @@ impl Unit {
         if let Some(group) = &self.flat {
             let rows_left = limit.filter(|_| most.is_some() && file.tests.is_empty());
             let batch_rows = rows_left.map_or(rows, |left| rows.min(left.max(1)));
-            let (output, tests) = (output, file.tests.as_slice());
-            let flat =
-                FlatRows { group, source: &source, output, tests, first_row: self.first_row };
+            let (tests, first_row) = (file.tests.as_slice(), self.first_row);
+            let flat = FlatRows { group, source: &source, output, tests, keys: &keys, first_row };
             let failed = |error| parquet_error(&file.location, error);
             return flat.decode(&self.flat_runs(), batch_rows, &failed, &mut take);
         }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::{ArrayRef, BooleanArray};
-use arrow_buffer::BooleanBuffer;
+use arrow_buffer::{BooleanBuffer, Buffer};
 use arrow_select::filter::{FilterBuilder, FilterPredicate};
 use parquet::errors::{ParquetError, Result};
 
@@ -51,12 +51,36 @@ impl Mask {
         Self { kept, filter: OnceCell::new() }
     }
 
-    #[cfg(test)]
+    /// Return the number of selected rows.
     pub(crate) fn count(&self) -> usize {
         self.kept.count_set_bits()
     }
 
-    fn apply(&self, array: &ArrayRef) -> Result<ArrayRef> {
+    /// Return the selection of the rows whose bit in `passed` is set, which has one bit for each selected row.
+    pub(crate) fn of_kept(&self, passed: &BooleanBuffer) -> BooleanBuffer {
+        let mut words = Vec::with_capacity(self.kept.len().div_ceil(64));
+        let mut next = 0;
+        for word in self.kept.bit_chunks().iter_padded() {
+            let mut left = word;
+            let mut selected = 0;
+            while left != 0 {
+                let bit = left & left.wrapping_neg();
+                left ^= bit;
+                if next < passed.len() && passed.value(next) {
+                    selected |= bit;
+                }
+                next += 1;
+            }
+            words.push(selected);
+        }
+        BooleanBuffer::new(Buffer::from_vec(words), 0, self.kept.len())
+    }
+
+    /// Return the selected rows of an array.
+    ///
+    /// # Errors
+    /// `ArrowError` for an array of another length.
+    pub(crate) fn apply(&self, array: &ArrayRef) -> Result<ArrayRef> {
         let filter = self.filter.get_or_init(|| {
             FilterBuilder::new(&BooleanArray::new(self.kept.clone(), None)).optimize().build()
         });

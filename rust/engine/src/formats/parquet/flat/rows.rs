@@ -1,19 +1,20 @@
 //! Decoding of the rows of a row group, column by column, with row filters.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, RecordBatch, RecordBatchOptions};
+use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, RecordBatchOptions};
 use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
 use arrow_schema::{ArrowError, Field, Fields, Schema};
-use arrow_select::filter::{filter, prep_null_mask_filter};
+use arrow_select::filter::prep_null_mask_filter;
 use parquet::errors::{ParquetError, Result};
 
 use super::column::{Cursor, Mask};
 use super::group::FlatGroup;
 use crate::bytes::data_file::DataFile;
 use crate::resolve::columns::BatchPlan;
+use crate::resolve::key_tests::KeyTest;
 use crate::resolve::row_filter::RowTest;
 
 /// Maximum columns that are decoded batch by batch, with an open page for each column. More columns are decoded one
@@ -29,15 +30,17 @@ pub(crate) struct FlatRows<'a> {
     pub(crate) source: &'a DataFile,
     pub(crate) output: &'a BatchPlan,
     pub(crate) tests: &'a [RowTest],
+    /// The equality deletes whose keys the row group may hold.
+    pub(crate) keys: &'a [&'a KeyTest],
     /// Ordinal in the file of the row group's first row.
     pub(crate) first_row: u64,
 }
 
 /// The rows of one batch.
 struct Rows {
-    /// Ascending, non-adjacent and non-empty ranges.
+    /// Ascending, non-adjacent and non-empty ranges to decode.
     runs: Vec<Range<u64>>,
-    /// The rows as a mask over the range from the first to the last row, if the runs start close together.
+    /// The rows of the batch as a mask over the rows of all runs; `None` for all of them.
     mask: Option<Mask>,
     /// Columns that have been decoded for row filters, by leaf.
     known: BTreeMap<usize, ArrayRef>,
@@ -91,7 +94,7 @@ impl FlatRows<'_> {
         }
     }
 
-    /// Return the rows that pass all row filters; `None` if no row passes.
+    /// Return the rows that pass all row filters and have no deleted key; `None` if no such row is left.
     fn tested<E: From<crate::Error>>(
         &self,
         cursors: &mut Cursors,
@@ -99,20 +102,42 @@ impl FlatRows<'_> {
         failed: &dyn Fn(ParquetError) -> E,
     ) -> Result<Option<Rows>, E> {
         for test in self.tests {
-            let leaves: &BTreeSet<usize> = &test.columns().leaves;
-            for leaf in leaves.iter().copied() {
-                let array = self.column(cursors, leaf, &mut rows).map_err(failed)?;
-                rows.known.insert(leaf, array);
-            }
-            let columns = leaves.iter().filter_map(|leaf| rows.known.get(leaf).cloned()).collect();
-            let decoded = self.batch(columns, &rows, test.columns()).map_err(failed)?;
+            let decoded = self.decoded(cursors, &mut rows, test.columns()).map_err(failed)?;
             let passed = test.kept(&decoded)?;
-            rows = rows.filtered(&passed).map_err(failed)?;
+            let passed = match passed.null_count() {
+                0 => passed,
+                _ => prep_null_mask_filter(&passed),
+            };
+            rows = rows.filtered(passed.values()).map_err(failed)?;
+            if rows.runs.is_empty() {
+                return Ok(None);
+            }
+        }
+        for test in self.keys {
+            let decoded = self.decoded(cursors, &mut rows, test.alone()).map_err(failed)?;
+            let Some(deleted) = test.deleted(&decoded)? else { continue };
+            rows = rows.filtered(&!&deleted).map_err(failed)?;
             if rows.runs.is_empty() {
                 return Ok(None);
             }
         }
         Ok(Some(rows))
+    }
+
+    /// Decode the columns of a plan, which are kept for later plans.
+    fn decoded(
+        &self,
+        cursors: &mut Cursors,
+        rows: &mut Rows,
+        plan: &BatchPlan,
+    ) -> Result<RecordBatch> {
+        let mut columns = Vec::with_capacity(plan.leaves.len());
+        for leaf in plan.leaves.iter().copied() {
+            let array = self.column(cursors, leaf, rows)?;
+            rows.known.insert(leaf, Arc::clone(&array));
+            columns.push(array);
+        }
+        self.batch(columns, rows, plan)
     }
 
     /// Decode one column of `rows`.
@@ -128,10 +153,7 @@ impl FlatRows<'_> {
                 entry.insert(cursor.ok_or_else(none)?)
             }
         };
-        match &rows.mask {
-            Some(mask) => cursor.read(&[rows.span()], Some(mask), self.source),
-            None => cursor.read(&rows.runs, None, self.source),
-        }
+        cursor.read(&rows.runs, rows.mask.as_ref(), self.source)
     }
 
     /// Return decoded columns as a batch, followed by row numbers if `plan` needs them.
@@ -144,7 +166,11 @@ impl FlatRows<'_> {
         if plan.needs_positions() {
             let numbers = rows.runs.iter().flat_map(|run| run.clone());
             let numbers = numbers.map(|row| (self.first_row + row).cast_signed());
-            columns.push(Arc::new(Int64Array::from_iter_values(numbers)));
+            let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(numbers));
+            columns.push(match &rows.mask {
+                Some(mask) => mask.apply(&numbers)?,
+                None => numbers,
+            });
         }
         let field = |column: &ArrayRef| Field::new("", column.data_type().clone(), true);
         let fields: Fields = columns.iter().map(field).collect();
@@ -157,62 +183,93 @@ impl FlatRows<'_> {
 
 impl Rows {
     fn new(runs: Vec<Range<u64>>) -> Self {
-        let mut rows = Self { runs, mask: None, known: BTreeMap::new() };
-        let span = rows.span();
-        if rows.runs.len() > 1 && (span.end - span.start) / (rows.runs.len() as u64) < NEAR_ROWS {
-            rows.mask = Some(Mask::new(rows.mask_of(&span)));
+        let span =
+            runs.first().zip(runs.last()).map_or(0..0, |(first, last)| first.start..last.end);
+        if runs.len() > 1 && (span.end - span.start) / (runs.len() as u64) < NEAR_ROWS {
+            let mask = Some(Mask::new(mask_of(&runs, &span)));
+            return Self { runs: vec![span], mask, known: BTreeMap::new() };
         }
-        rows
-    }
-
-    fn span(&self) -> Range<u64> {
-        let (first, last) = (self.runs.first(), self.runs.last());
-        first.zip(last).map_or(0..0, |(first, last)| first.start..last.end)
+        Self { runs, mask: None, known: BTreeMap::new() }
     }
 
     fn count(&self) -> u64 {
-        self.runs.iter().map(|run| run.end - run.start).sum()
-    }
-
-    fn mask_of(&self, span: &Range<u64>) -> BooleanBuffer {
-        let mut mask = BooleanBufferBuilder::new((span.end - span.start) as usize);
-        let mut next = span.start;
-        for run in &self.runs {
-            mask.append_n((run.start - next) as usize, false);
-            mask.append_n((run.end - run.start) as usize, true);
-            next = run.end;
+        match &self.mask {
+            Some(mask) => mask.count() as u64,
+            None => self.runs.iter().map(|run| run.end - run.start).sum(),
         }
-        mask.finish()
     }
 
-    /// Return the rows whose value in `passed` is true.
-    fn filtered(self, passed: &BooleanArray) -> Result<Self> {
-        let passed = match passed.null_count() {
-            0 => passed.clone(),
-            _ => prep_null_mask_filter(passed),
-        };
-        if passed.true_count() == passed.len() {
+    /// Return the rows whose bit in `passed` is set.
+    fn filtered(self, passed: &BooleanBuffer) -> Result<Self> {
+        let count = passed.count_set_bits();
+        if count == passed.len() {
             return Ok(self);
         }
-        let mut runs: Vec<Range<u64>> = Vec::new();
-        let mut before = 0;
-        for run in &self.runs {
-            let count = (run.end - run.start) as usize;
-            for (start, end) in passed.values().slice(before, count).set_slices() {
-                let (start, end) = (run.start + start as u64, run.start + end as u64);
-                match runs.last_mut().filter(|last| last.end == start) {
-                    Some(last) => last.end = end,
-                    None => runs.push(start..end),
-                }
-            }
-            before += count;
-        }
-        let mut rows = Self::new(runs);
+        let kept = match &self.mask {
+            Some(mask) => mask.of_kept(passed),
+            None => passed.clone(),
+        };
+        let mut rows = match self.runs.as_slice() {
+            [run] if count > 0 && is_scattered(&kept) => Self::masked(run, &kept),
+            runs => Self::new(set_runs(runs, &kept)),
+        };
+        let passed = Mask::new(passed.clone());
         for (leaf, array) in self.known {
-            rows.known.insert(leaf, filter(&array, &passed).map_err(arrow)?);
+            rows.known.insert(leaf, passed.apply(&array)?);
         }
         Ok(rows)
     }
+
+    /// Return the rows of a run whose bit in `kept` is set, as a mask from the first to the last of them.
+    fn masked(run: &Range<u64>, kept: &BooleanBuffer) -> Self {
+        let first = kept.set_indices().next().unwrap_or(0);
+        let end = (first..kept.len()).rfind(|row| kept.value(*row)).map_or(first, |row| row + 1);
+        let start = run.start + first as u64;
+        let span = start..start + (end - first) as u64;
+        let mask = Some(Mask::new(kept.slice(first, end - first)));
+        Self { runs: vec![span], mask, known: BTreeMap::new() }
+    }
+}
+
+/// Return ascending runs as a mask over their span.
+fn mask_of(runs: &[Range<u64>], span: &Range<u64>) -> BooleanBuffer {
+    let mut mask = BooleanBufferBuilder::new((span.end - span.start) as usize);
+    let mut next = span.start;
+    for run in runs {
+        mask.append_n((run.start - next) as usize, false);
+        mask.append_n((run.end - run.start) as usize, true);
+        next = run.end;
+    }
+    mask.finish()
+}
+
+/// Return the set rows of a mask over the rows of all runs as runs.
+fn set_runs(runs: &[Range<u64>], kept: &BooleanBuffer) -> Vec<Range<u64>> {
+    let mut found: Vec<Range<u64>> = Vec::new();
+    let mut before = 0;
+    for run in runs {
+        let count = (run.end - run.start) as usize;
+        for (start, end) in kept.slice(before, count).set_slices() {
+            let (start, end) = (run.start + start as u64, run.start + end as u64);
+            match found.last_mut().filter(|last| last.end == start) {
+                Some(last) => last.end = end,
+                None => found.push(start..end),
+            }
+        }
+        before += count;
+    }
+    found
+}
+
+/// Whether the runs of set bits start close together on average.
+fn is_scattered(kept: &BooleanBuffer) -> bool {
+    let mut before = 0;
+    let starts = kept.bit_chunks().iter_padded().map(|word| {
+        let starts = word & !(word << 1 | before);
+        before = word >> 63;
+        u64::from(starts.count_ones())
+    });
+    kept.len() as u64 / starts.sum::<u64>().max(1) < NEAR_ROWS
 }
 
 /// An iterator over runs of rows in batches of at most `rows` rows, at least 1.
@@ -264,10 +321,46 @@ mod tests {
     fn rows_that_pass_are_runs() {
         let rows = Rows::new(vec![10..14, 100..104]);
         assert!(rows.mask.is_none());
-        let passed = BooleanArray::from(vec![true, true, false, true, true, false, false, true]);
-        let rows = rows.filtered(&passed).unwrap();
-        assert_eq!(rows.runs, [10..12, 13..14, 100..101, 103..104]);
+        let passed = [true, true, false, true, true, false, false, true];
+        let rows = rows.filtered(&BooleanBuffer::from_iter(passed)).unwrap();
+        assert_eq!(rows.runs.as_slice(), std::slice::from_ref(&(10..104)));
         assert_eq!(rows.count(), 5);
-        assert_eq!(rows.mask.unwrap().count(), 5);
+        let kept = rows.mask.as_ref().unwrap().of_kept(&BooleanBuffer::new_set(5));
+        let found: Vec<_> = kept.set_indices().map(|row| row + 10).collect();
+        assert_eq!(found, [10, 11, 13, 100, 103]);
+    }
+
+    #[test]
+    fn filters_of_every_density_leave_the_same_rows_in_any_order() {
+        let rows_of = |rows: &Rows| {
+            let all: Vec<u64> = rows.runs.iter().flat_map(|run| run.clone()).collect();
+            let Some(mask) = &rows.mask else { return all };
+            let kept = mask.of_kept(&BooleanBuffer::new_set(mask.count()));
+            kept.set_indices().map(|row| all[row]).collect()
+        };
+        let one = 7..500;
+        for starts in [vec![one], vec![0..100, 101..180, 181..700], vec![3..9, 9_000..9_100]] {
+            for steps in [[1, 3], [2, 3], [40, 2], [97, 200], [2, 97], [1, 1_000_000]] {
+                let mut rows = Rows::new(starts.clone());
+                let mut expected = rows_of(&rows);
+                assert_eq!(
+                    expected.len() as u64,
+                    starts.iter().map(|run| run.end - run.start).sum::<u64>()
+                );
+                for step in steps {
+                    let passed = BooleanBuffer::collect_bool(expected.len(), |row| row % step == 0);
+                    let column = |rows: &[u64]| {
+                        let values = rows.iter().map(|row| row.cast_signed());
+                        Arc::new(Int64Array::from_iter_values(values)) as ArrayRef
+                    };
+                    rows.known.insert(0, column(&expected));
+                    rows = rows.filtered(&passed).unwrap();
+                    expected = passed.set_indices().map(|row| expected[row]).collect();
+                    assert_eq!(rows_of(&rows), expected);
+                    assert_eq!(rows.count(), expected.len() as u64);
+                    assert_eq!(rows.known[&0].as_ref(), column(&expected).as_ref());
+                }
+            }
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BinaryArray, StringArray};
-use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use parquet::basic::Type as PhysicalType;
 use parquet::errors::{ParquetError, Result};
 
@@ -151,6 +151,23 @@ impl ByteArrays {
         }
     }
 
+    /// Return the values whose bit in `kept` is set.
+    fn retained(&self, kept: &BooleanBuffer) -> Self {
+        let rows = kept.count_set_bits();
+        let mut retained = Self::new(rows);
+        let share = self.bytes.len() as u64 * rows as u64 / self.len().max(1) as u64;
+        retained.bytes.reserve(usize::try_from(share).unwrap_or(0) + BLOCK);
+        for row in kept.set_indices() {
+            let Some(value) = self.get(row) else { continue };
+            let start = self.offsets[row].cast_unsigned() as usize;
+            match self.bytes.get(start..).and_then(|rest| rest.first_chunk::<BLOCK>()) {
+                Some(block) if value.len() <= BLOCK => retained.push_block(block, value.len()),
+                _ => retained.push(value),
+            }
+        }
+        retained
+    }
+
     /// Return an array with 32-bit offsets.
     ///
     /// # Errors
@@ -258,6 +275,11 @@ impl ValueType for Texts {
         values.spread(validity, rows, valid);
     }
 
+    fn retain(&self, values: &mut ByteArrays, kept: &BooleanBuffer) -> bool {
+        *values = values.retained(kept);
+        true
+    }
+
     fn finish(&self, values: ByteArrays, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
         values.finish(self.0, nulls)
     }
@@ -283,6 +305,20 @@ mod tests {
             values.append(&page(lengths()), &mut Encoded::Plain { at: 0 }, 200).unwrap();
             let found = (0..200).map(|row| values.get(row).unwrap().len());
             assert!(found.eq(lengths()));
+        }
+    }
+
+    #[test]
+    fn values_of_every_length_are_retained() {
+        let lengths = || (0..500).map(|row| row * row % 61);
+        let mut values = ByteArrays::new(500);
+        values.append(&page(lengths()), &mut Encoded::Plain { at: 0 }, 500).unwrap();
+        for every in [1, 2, 7, 499] {
+            let kept = BooleanBuffer::collect_bool(500, |row| row % every == 0);
+            let retained = values.retained(&kept);
+            assert_eq!(retained.len(), kept.count_set_bits());
+            let expected = kept.set_indices().map(|row| values.get(row));
+            assert!((0..retained.len()).map(|row| retained.get(row)).eq(expected));
         }
     }
 
