@@ -14,6 +14,7 @@ from icefloe._core_api.changelog import (
 )
 from icefloe._core_api.io import (
     FileIo,
+    UnsyncedFiles,
 )
 from icefloe._core_api.join import (
     SourceKeys,
@@ -103,6 +104,7 @@ __all__ = [
     "ScanStream",
     "SortedStream",
     "SourceKeys",
+    "UnsyncedFiles",
     "__version__",
     "bucket",
     "build_profile",

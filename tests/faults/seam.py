@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from contextlib import ExitStack, contextmanager
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Protocol
 from unittest.mock import patch
 
@@ -45,7 +45,19 @@ class ObservedIo:
         value = getattr(self.real, name)
         if not callable(value) or name == "absolute":
             return value
+        if name == "deferring":
+            return lambda unsynced: value(unsynced.real)
         return lambda *args, **kwargs: self._observer.call(f"io.{name}", lambda: value(*args, **kwargs))
+
+
+class _ObservedUnsyncedFiles:
+    """New files that are not synced yet, with their sync intercepted by an observer."""
+
+    def __init__(self, real: Any, observer: Observer) -> None:
+        self.real, self._observer = real, observer
+
+    def sync(self) -> None:
+        self._observer.call("io.sync", self.real.sync)
 
 
 class _ObservedModule:
@@ -73,6 +85,8 @@ def observed(observer: Observer, *catalogs: type[PointerCatalog]) -> Iterator[No
         real_core = FileIO.core
         observed_core = property(lambda self: ObservedIo(real_core.fget(self), observer))
         patches.enter_context(patch.object(FileIO, "core", observed_core))
+        observed_files = partial(_observed_files, _core.UnsyncedFiles, observer)
+        patches.enter_context(patch.object(_core, "UnsyncedFiles", observed_files))
         for name in storage_functions():
             patches.enter_context(patch.object(_core, name, _observed_function(name, observer)))
         for catalog in catalogs:
@@ -92,6 +106,10 @@ def storage_functions() -> tuple[str, ...]:
         for name, value in functions
         if inspect.isbuiltin(value) and str(value.__text_signature__).startswith("(io")
     )
+
+
+def _observed_files(real: Callable[[], Any], observer: Observer) -> _ObservedUnsyncedFiles:
+    return _ObservedUnsyncedFiles(real(), observer)
 
 
 def _observed_function(name: str, observer: Observer) -> Callable[..., Any]:

@@ -296,6 +296,19 @@ MUTANTS = {
     ),
 }
 
+POWER_CUT_MUTANTS = {
+    "files are not synced": Mutant(f"{TRANSACTION}.sync_files", "self._unsynced.sync()", "pass", ("sql", "append")),
+    "files are synced after the swap": Mutant(
+        f"{TRANSACTION}._swap",
+        "self.sync_files()\n    return self._table.catalog.commit_table(self._table, requirements, self._updates)",
+        "response = self._table.catalog.commit_table(self._table, requirements, self._updates)\n"
+        "    self.sync_files()\n    return response",
+        ("hadoop", "append"),
+    ),
+    "a metadata file is not synced": Mutant(f"{POINTER}._write", "unsynced.sync()", "pass", ("sql", "properties")),
+}
+"""Mutants that lose data in a power cut alone. Each is found by the power cuts of an operation of a catalog."""
+
 
 @contextmanager
 def mutated(mutant: Mutant) -> Iterator[None]:

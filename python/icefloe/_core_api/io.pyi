@@ -5,6 +5,26 @@ from typing import final
 import pyarrow as pa
 
 @final
+class UnsyncedFiles:
+    """New local files, complete under their final names, that a power cut can still lose.
+
+    A commit collects its files here, and syncs them before the step that makes them part of the table.
+
+    >>> unsynced = UnsyncedFiles()
+    >>> FileIo({}).deferring(unsynced).write("/tmp/icefloe-example/new", b"hello", overwrite=False)
+    >>> unsynced.sync()
+    >>> FileIo({}).delete("/tmp/icefloe-example/new")
+    """
+
+    def __new__(cls) -> UnsyncedFiles: ...
+    def sync(self) -> None:
+        """Wait until the added files and the directories that lead to them are on disk, each path synced once, all concurrently.
+
+        Raises:
+            StorageError: A sync failed. Every later call raises the same error: the system reports a lost write to one sync only.
+        """
+
+@final
 class FileIo:
     """Access to storage, described by properties alone.
 
@@ -28,6 +48,12 @@ class FileIo:
     """
 
     def __new__(cls, properties: dict[str, str] = ...) -> FileIo: ...
+    def deferring(self, unsynced: UnsyncedFiles) -> FileIo:
+        """Return the same access, whose new local files are added to ``unsynced`` instead of synced by each write.
+
+        Files that replace others and published files are synced by their writes. Pickling drops the set.
+        """
+
     @property
     def properties(self) -> dict[str, str]:
         """The properties of this FileIo."""

@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
+from icefloe import _core
 from icefloe.catalog.apply_commit import check_same_uuid, new_metadata, updated_metadata
 from icefloe.catalog.catalog import Catalog, new_table_location
 from icefloe.catalog.identifiers import dotted, split_table_identifier, to_identifier
@@ -239,7 +240,15 @@ class PointerCatalog(Catalog):
 
     def _write(self, metadata: TableMetadata, previous: str | None) -> str:
         location = next_catalog_location(metadata, previous, self.environment)
-        self.file_io(location).core.write(location, metadata_content(metadata, location), overwrite=False)
+        unsynced = _core.UnsyncedFiles()
+        io = self.file_io(location).deferring(unsynced)
+        io.core.write(location, metadata_content(metadata, location), overwrite=False)
+        try:
+            # The file and its directory are synced concurrently: nothing refers to the file yet.
+            unsynced.sync()
+        except IcebergError:
+            self._discard(location)
+            raise
         return location
 
     def _existing_pointer(self, namespace: Identifier, name: str) -> str:

@@ -13,7 +13,7 @@ from icefloe.typedef import EMPTY_DICT
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from icefloe._core import FileIo
+    from icefloe._core import FileIo, UnsyncedFiles
 
 WORKING_DIRECTORY = "file.working-directory"
 """Property: the absolute path that relative locations start from."""
@@ -69,6 +69,12 @@ class FileIO:
                 properties.setdefault(WORKING_DIRECTORY, self._working_directory)
             self._core = _core.FileIo(properties)
         return self._core
+
+    def deferring(self, unsynced: UnsyncedFiles) -> FileIO:
+        """Return the same access, whose new local files are added to `unsynced` instead of synced by each write."""
+        access = FileIO(self.properties, self._working_directory)
+        access._core = self.core.deferring(unsynced)
+        return access
 
     def _prefixes_of_renewal(self) -> tuple[str, ...]:
         """Return the prefixes of what requests to a REST catalog need, none without an address that renews credentials."""

@@ -95,7 +95,7 @@ class CreateTableTransaction(WriteTransaction):
     def _commit(self) -> CommitTableResponse:
         if self._created:
             return super()._commit()
-        response = self._table.catalog.commit_table(self._table, (AssertCreate(),), self._updates)
+        response = self._swap((AssertCreate(),))
         self._created = True
         return response
 

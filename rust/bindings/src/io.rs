@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use icefloe_engine::Result;
 use icefloe_engine::runtime::{block_on, block_on_checking};
-use icefloe_engine::store::{Content, FileIo, Listed};
+use icefloe_engine::store::{Content, FileIo, Listed, UnsyncedFiles};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
@@ -31,6 +31,23 @@ impl Data {
     }
 }
 
+/// New local files that are not synced yet.
+#[pyclass(name = "UnsyncedFiles", frozen, module = "icefloe._core")]
+#[derive(Default)]
+pub(crate) struct PyUnsyncedFiles(UnsyncedFiles);
+
+#[pymethods]
+impl PyUnsyncedFiles {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    fn sync(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.0.sync()).map_err(raise)
+    }
+}
+
 /// Access to storage.
 #[pyclass(name = "FileIo", frozen, module = "icefloe._core", from_py_object)]
 #[derive(Clone)]
@@ -44,6 +61,10 @@ impl PyFileIo {
     #[pyo3(signature = (properties = BTreeMap::new()))]
     fn new(properties: BTreeMap<String, String>) -> Self {
         Self { inner: FileIo::new(properties) }
+    }
+
+    fn deferring(&self, unsynced: &PyUnsyncedFiles) -> Self {
+        Self { inner: self.inner.deferring(&unsynced.0) }
     }
 
     #[getter]
@@ -165,5 +186,6 @@ fn listing(found: &[Listed]) -> PyResult<RecordBatch> {
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PyFileIo>()
+    module.add_class::<PyFileIo>()?;
+    module.add_class::<PyUnsyncedFiles>()
 }

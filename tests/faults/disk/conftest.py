@@ -46,7 +46,7 @@ def library(tmp_path_factory):
 
 @pytest.fixture
 def sweep_disk(library, selection, record_sweep, tmp_path):
-    """A function that sweeps operations in another process, records their figures and returns the violations."""
+    """A function that sweeps operations in another process, records their figures under a title and returns the violations."""
 
     def sweep(what, title, kind, operations):
         arguments = [what, kind, tmp_path, selection.share, selection.first, *operations]
@@ -65,7 +65,8 @@ def sweep_disk(library, selection, record_sweep, tmp_path):
         for result in results:
             tally = SimpleNamespace(**result["tally"])
             figures = SimpleNamespace(tally=tally, violations=result["violations"])
-            record_sweep(title, kind, result["operation"], figures)
+            if title is not None:
+                record_sweep(title, kind, result["operation"], figures)
         return [f"{result['operation']}: {text}" for result in results for text in result["violations"]]
 
     return sweep

@@ -1,13 +1,15 @@
 """Sweep operations over system calls or power cuts in a process with the preloaded library of `disk.c`.
 
 Arguments: what is swept ("errors", "kills" or "power"), kind of catalog, directory, share and first number of the faults,
-names of operations. Prints the figures and the violations of each operation as a line of JSON.
+names of operations. Prints the figures and the violations of each operation as a line of JSON. The variable `POWER_CUT_MUTANT`
+names a bug that the process has.
 """
 
 import json
 import os
 import signal
 import sys
+from contextlib import nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from tests.faults.disk.faulty_disk import FaultyDisk
 from tests.faults.disk.power_cuts import PowerCuts
 from tests.faults.operations import OPERATIONS
 from tests.faults.sweep import Calls, Selection, Sweep
+from tests.simulator.mutants import POWER_CUT_MUTANTS, mutated
 
 
 def open_catalog(kind, directory):
@@ -84,4 +87,6 @@ def main(what, kind, directory, share, first, *names):
         print(json.dumps({"operation": name, "tally": asdict(sweep.tally), "violations": sweep.violations}), flush=True)
 
 
-main(*sys.argv[1:])
+mutant = os.environ.get("POWER_CUT_MUTANT")
+with nullcontext() if mutant is None else mutated(POWER_CUT_MUTANTS[mutant]):
+    main(*sys.argv[1:])

@@ -84,6 +84,10 @@ class OpenTransaction(Protocol):
         """The table's storage."""
 
     @property
+    def deferring_io(self) -> FileIO:
+        """The table's storage for files of the transaction, which are synced together before the swap instead of one by one."""
+
+    @property
     def environment(self) -> Environment:
         """Clock, sleep and randomness."""
 

@@ -86,7 +86,7 @@ class SnapshotProducer(ABC):
         self._deleted_paths: list[pa.Array] = []
         self._deleted_deletes: list[pa.Array] = []
         self._covered_deletes: list[pa.Array] = []
-        self._writer = ManifestWriter(transaction.io, self.snapshot_id, self._environment.new_uuid())
+        self._writer = ManifestWriter(transaction.deferring_io, self.snapshot_id, self._environment.new_uuid())
         self._current: set[str] = set()
 
     # ---- building the change

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from icefloe import _core
 from icefloe.exceptions import CommitFailedException, CommitStateUnknownException, IcebergError
 from icefloe.table.commit.change import Change, FixedChange, Versions, WrittenFiles
 from icefloe.table.commit.committing_table import CommitTableResponse, CommittingTable
@@ -40,6 +41,7 @@ class Transaction:
         self._autocommit = autocommit
         self._changes: list[Change] = []
         self._written: list[WrittenFiles] = []
+        self._unsynced = _core.UnsyncedFiles()
         self._start(table.metadata)
 
     def _start(self, loaded: TableMetadata) -> None:
@@ -68,6 +70,11 @@ class Transaction:
         return self._table.io
 
     @property
+    def deferring_io(self) -> FileIO:
+        """The table's storage for files of this transaction, which are synced together before the swap instead of one by one."""
+        return self._table.io.deferring(self._unsynced)
+
+    @property
     def environment(self) -> Environment:
         """Clock, sleep and randomness of the table's catalog."""
         found: Environment = getattr(self._table.catalog, "environment", SYSTEM)
@@ -93,6 +100,17 @@ class Transaction:
         """Register the files of an operation, which are deleted if the transaction definitely fails."""
         if not any(one is files for one in self._written):
             self._written.append(files)
+
+    def sync_files(self) -> None:
+        """Wait until the files of the changes are on disk.
+
+        This is the barrier between a commit's files and its swap: nothing refers to the files before the swap, so that their syncs can
+        wait for each other, and a power cut until then loses nothing of the table.
+
+        Raises:
+            StorageError: A sync failed, now or in an earlier call. The transaction cannot be committed any more.
+        """
+        self._unsynced.sync()
 
     def apply_updates(self, updates: tuple[TableUpdate, ...], requirements: tuple[TableRequirement, ...] = ()) -> Self:
         """Add metadata updates, with the requirements that follow from them and the given ones."""
@@ -145,7 +163,7 @@ class Transaction:
                     return CommitTableResponse(metadata, location)
                 self._stage_again(metadata, attempt)
             try:
-                return self._table.catalog.commit_table(self._table, self._requirements, self._updates)
+                return self._swap(self._requirements)
             except CommitFailedException as error:
                 failure = error
         with suppress(IcebergError):
@@ -157,6 +175,11 @@ class Transaction:
             f"table {'.'.join(self._table.name())}: not committed after {policy.retries + 1} attempts; raise "
             f"commit.retry.num-retries if many writers share the table. Last failure: {failure}"
         ) from failure
+
+    def _swap(self, requirements: tuple[TableRequirement, ...]) -> CommitTableResponse:
+        """Sync the files of the changes, then have the catalog commit the updates that refer to them."""
+        self.sync_files()
+        return self._table.catalog.commit_table(self._table, requirements, self._updates)
 
     def _took_effect(self, newest: TableMetadata) -> bool:
         """Return whether the newest version has a snapshot of this transaction although the catalog reported a conflict.

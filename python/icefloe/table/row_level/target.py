@@ -32,7 +32,8 @@ class Target:
     """The table and branch of one operation.
 
     As a context manager it deletes the operation's files when the operation raises before its change is part of the transaction;
-    later the transaction decides whether they stay.
+    later the transaction decides whether they stay. Files that are written inside the block are synced by the transaction's commit, or
+    at the end of a block that adds no change; other files when they are written.
 
     Attributes:
         transaction: The transaction that the change is added to.
@@ -56,7 +57,8 @@ class Target:
     @cached_property
     def writer(self) -> FileWriter:
         """The writer of the operation's files."""
-        return FileWriter(self.transaction.io, self.metadata, self.transaction.environment.new_uuid())
+        io = self.transaction.deferring_io if self._pending else self.transaction.io
+        return FileWriter(io, self.metadata, self.transaction.environment.new_uuid())
 
     @property
     def snapshot_id(self) -> int | None:
@@ -70,7 +72,10 @@ class Target:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if self.transaction.pending == self._pending.pop() and kind is not None:
+        adds_no_change = self.transaction.pending == self._pending.pop()
+        if adds_no_change and kind is None:
+            self.transaction.sync_files()
+        elif adds_no_change:
             self.abandon()
 
     def keep(self) -> None:

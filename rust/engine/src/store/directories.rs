@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::{self, ErrorKind};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Create a directory and the missing directories above it, and sync each entry.
@@ -13,14 +13,14 @@ pub(super) fn create(path: &Path) -> io::Result<()> {
     new.iter().filter_map(|made| made.parent()).try_for_each(sync)
 }
 
-/// Sync the entries of a directory, on systems that can open directories.
-pub(crate) fn sync(path: &Path) -> io::Result<()> {
+/// Sync a finished file or the entries of a directory, on systems that can open directories.
+pub(super) fn sync(path: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
 }
 
 /// The directories with the entries of `files`, of every directory between them and `top`, and of `top`. An entry that is
 /// not synced may be lost, whichever process created it.
-pub(crate) fn entries_of<'a>(
+pub(super) fn entries_of<'a>(
     files: impl Iterator<Item = &'a Path>,
     top: &Path,
 ) -> BTreeSet<&'a Path> {
@@ -34,15 +34,6 @@ pub(crate) fn entries_of<'a>(
         }
     }
     found
-}
-
-/// [`sync`] for a directory above the created ones. The user may not be allowed to read it; another user created it
-/// then.
-pub(crate) fn sync_above(path: &Path) -> io::Result<()> {
-    match sync(path) {
-        Err(error) if error.kind() == ErrorKind::PermissionDenied => Ok(()),
-        outcome => outcome,
-    }
 }
 
 #[cfg(test)]

@@ -11,10 +11,11 @@ use futures::{StreamExt, TryStreamExt};
 use icefloe_format::Error as FormatError;
 
 use super::content::Content;
-use super::local::{self, WriteMode};
+use super::local;
 use super::location::{Children, Listed, LocalLocation, Location};
 use super::properties::Properties;
 use super::remote::{self, Remote};
+use super::unsynced::UnsyncedFiles;
 use super::upload::{Abandoned, Upload};
 use super::{client, stores};
 use crate::error::{Error, Result};
@@ -28,6 +29,8 @@ const CONCURRENCY: usize = 10;
 #[derive(Clone, Default)]
 pub struct FileIo {
     pub(super) properties: Arc<BTreeMap<String, String>>,
+    /// The set that new local files are added to, instead of a sync of each.
+    pub(super) unsynced: Option<UnsyncedFiles>,
 }
 
 impl std::fmt::Debug for FileIo {
@@ -38,7 +41,7 @@ impl std::fmt::Debug for FileIo {
 }
 
 /// A location with its access.
-enum Target<'a> {
+pub(super) enum Target<'a> {
     Local(LocalLocation<'a>),
     Remote(Box<Remote<'a>>),
 }
@@ -46,7 +49,7 @@ enum Target<'a> {
 impl FileIo {
     /// Access to storage with these properties.
     pub fn new(properties: impl IntoIterator<Item = (String, String)>) -> Self {
-        Self { properties: Arc::new(properties.into_iter().collect()) }
+        Self { properties: Arc::new(properties.into_iter().collect()), unsynced: None }
     }
 
     /// The properties of this access.
@@ -59,7 +62,7 @@ impl FileIo {
         &self.properties
     }
 
-    fn target<'a>(&'a self, text: &'a str) -> Result<Target<'a>> {
+    pub(super) fn target<'a>(&'a self, text: &'a str) -> Result<Target<'a>> {
         match self.directory(text)? {
             Target::Remote(remote) if remote.location.key.is_root() => {
                 let reason = format!("expected the location of a file, got {text:?}");
@@ -168,43 +171,6 @@ impl FileIo {
                 blocking(location, read).await
             }
             Target::Remote(remote) => remote.tail(length).await,
-        }
-    }
-
-    /// Store `data` under a location, completely or not at all; missing directories are created.
-    ///
-    /// # Errors
-    /// [`Error::Exists`] if `overwrite` is false and a file exists: of two concurrent writers one succeeds. The errors of
-    /// [`FileIo::read`]; after [`Error::Storage`] of a remote store the outcome is unknown.
-    pub async fn write(
-        &self,
-        location: &str,
-        data: impl Into<Content>,
-        overwrite: bool,
-    ) -> Result<()> {
-        let (location, data) = (&*self.absolute(location), data.into());
-        match self.target(location)? {
-            Target::Local(LocalLocation { path, .. }) => {
-                let mode = if overwrite { WriteMode::Replace } else { WriteMode::Create };
-                blocking(location, move || local::write(&path, &data, mode)).await
-            }
-            Target::Remote(remote) => remote.write(data.joined(), overwrite).await,
-        }
-    }
-
-    /// Store `data` under a new location, complete as soon as it is visible.
-    ///
-    /// # Errors
-    /// The errors of [`FileIo::write`]; [`Error::Storage`] on local file systems without such a step, and `Unsupported` on servers
-    /// without conditional writes.
-    pub async fn publish(&self, location: &str, data: impl Into<Content>) -> Result<()> {
-        let (location, data) = (&*self.absolute(location), data.into());
-        match self.target(location)? {
-            Target::Local(LocalLocation { path, .. }) => {
-                let mode = WriteMode::CreateAtomically;
-                blocking(location, move || local::write(&path, &data, mode)).await
-            }
-            Target::Remote(remote) => remote.create(data.joined()).await,
         }
     }
 
@@ -389,7 +355,7 @@ fn without_slash(directory: &str) -> &str {
 }
 
 /// Run a blocking call on the threads for files.
-async fn blocking<T: Send + 'static>(
+pub(super) async fn blocking<T: Send + 'static>(
     location: &str,
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> Result<T> {

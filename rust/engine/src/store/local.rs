@@ -10,6 +10,7 @@ use bytes::Bytes;
 
 use super::content::Content;
 use super::location::{Children, Listed};
+use super::unsynced::UnsyncedFiles;
 use super::{directories, exclusive};
 use crate::runtime::environment;
 
@@ -84,12 +85,14 @@ pub(super) fn size(path: &Path) -> io::Result<u64> {
 }
 
 /// Whether a file of the same name may exist before a file is stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(super) enum WriteMode {
     /// An existing file is replaced.
     Replace,
     /// No file may exist.
     Create,
+    /// As `Create`; the file is added to the set instead of synced.
+    CreateUnsynced(UnsyncedFiles),
     /// No file may exist, and the file is complete as soon as it is visible; `Unsupported` on file systems without such a
     /// step.
     CreateAtomically,
@@ -97,7 +100,7 @@ pub(super) enum WriteMode {
 
 /// Store bytes under a name, completely or not at all, and sync them. Missing directories are created. `AlreadyExists` for
 /// a file that may not be replaced.
-pub(super) fn write(path: &Path, data: &Content, mode: WriteMode) -> io::Result<()> {
+pub(super) fn write(path: &Path, data: &Content, mode: &WriteMode) -> io::Result<()> {
     let parent = path.parent().ok_or(ErrorKind::InvalidInput)?;
     // A suffix to the file's own name could make it too long.
     let staging = parent.join(format!(".icefloe-{}", environment::new_uuid()));
@@ -108,20 +111,30 @@ pub(super) fn write(path: &Path, data: &Content, mode: WriteMode) -> io::Result<
         }
         created => created?,
     };
-    let stored = write_pieces(&mut file, data).and_then(|()| file.sync_all());
+    let written = write_pieces(&mut file, data);
+    let stored = written.and_then(|()| match mode {
+        WriteMode::CreateUnsynced(_) => Ok(()),
+        _ => file.sync_all(),
+    });
     let published = stored.and_then(|()| match mode {
         WriteMode::Replace => fs::rename(&staging, path),
-        WriteMode::Create => exclusive::publish_or_claim(&staging, path),
+        WriteMode::Create | WriteMode::CreateUnsynced(_) => {
+            exclusive::publish_or_claim(&staging, path)
+        }
         WriteMode::CreateAtomically => exclusive::publish(&staging, path),
     });
     if published.is_err() {
         drop(fs::remove_file(&staging));
     }
     published?;
+    if let WriteMode::CreateUnsynced(unsynced) = mode {
+        unsynced.add(path);
+        return Ok(());
+    }
     let synced = directories::sync(parent);
     // The caller reads an error as "nothing was stored". A file that replaced another one cannot be undone, and a version
     // file may have been read already.
-    if synced.is_err() && mode == WriteMode::Create {
+    if synced.is_err() && matches!(mode, WriteMode::Create) {
         drop(fs::remove_file(path));
     }
     synced

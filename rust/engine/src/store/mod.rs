@@ -25,13 +25,15 @@ mod remote;
 mod s3;
 mod signing;
 mod stores;
+mod storing;
+mod unsynced;
 mod upload;
 mod vended;
 
 pub use content::Content;
-pub(crate) use directories::{entries_of, sync, sync_above};
 pub use file_io::FileIo;
 pub(crate) use local::{create_file, delete as delete_file, facts, open_file};
 pub use location::{Children, Listed};
 pub(crate) use relative::absolute_entries;
+pub use unsynced::UnsyncedFiles;
 pub(crate) use upload::{Abandoned, Upload};

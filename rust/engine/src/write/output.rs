@@ -2,19 +2,12 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::Builder;
 
 use crate::error::{Error, Result};
 use crate::runtime::block_on;
-use crate::store::{
-    Abandoned, FileIo, Upload, create_file, delete_file, entries_of, sync, sync_above,
-};
-
-/// Threads that sync files at the end; the file system combines concurrent syncs.
-const SYNC_THREADS: usize = 64;
+use crate::store::{Abandoned, FileIo, Upload, create_file, delete_file};
 
 /// A new file under its final name. Names are unique to a task attempt, so nothing reads the file
 /// before the commit that lists it.
@@ -133,20 +126,13 @@ impl Outputs {
         Ok(Output::Local { file, written: 0 })
     }
 
-    /// Wait until every file and the directories above it are on disk: a commit must not outlive the data it lists. Each
-    /// directory is synced once.
+    /// Wait until every file and the directories above it are on disk: a commit must not outlive the data it lists. Access
+    /// that defers syncs leaves this to its commit.
     ///
     /// # Errors
-    /// [`Error::Storage`], [`Error::System`].
+    /// The errors of [`UnsyncedFiles::sync`].
     pub(super) fn sync(&self) -> Result<()> {
-        let created = self.created();
-        let files: Vec<&Path> = created.local.iter().map(PathBuf::as_path).collect();
-        let directories = entries_of(files.iter().copied(), &self.data_path);
-        let is_parent = |directory: &&Path| directory.starts_with(&self.data_path);
-        let (below, above): (Vec<&Path>, Vec<&Path>) = directories.into_iter().partition(is_parent);
-        sync_all(&files, sync)?;
-        sync_all(&below, sync)?;
-        sync_all(&above, sync_above)
+        self.io.sync_or_defer(&self.created().local, &self.data_path)
     }
 
     /// Remove the created files. Removal is best effort: the caller reports the error that led here, and maintenance removes
@@ -165,28 +151,4 @@ impl Outputs {
     fn created(&self) -> MutexGuard<'_, Created> {
         self.created.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn sync_all(paths: &[&Path], sync: fn(&Path) -> io::Result<()>) -> Result<()> {
-    let next = AtomicUsize::new(0);
-    let work = || -> Result<()> {
-        while let Some(path) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {
-            sync(path).map_err(|error| Error::of_system(path.to_string_lossy(), &error))?;
-        }
-        Ok(())
-    };
-    if paths.len() <= 1 {
-        return work();
-    }
-    std::thread::scope(|scope| {
-        // If no more threads can be started, the running ones sync all files.
-        let others = 1..SYNC_THREADS.min(paths.len());
-        let others: Vec<_> =
-            others.map_while(|_| Builder::new().spawn_scoped(scope, work).ok()).collect();
-        let here = work();
-        let others = others.into_iter().map(|thread| {
-            thread.join().unwrap_or_else(|_| Err(Error::internal("sync files", "a thread died")))
-        });
-        others.fold(here, Result::and)
-    })
 }
