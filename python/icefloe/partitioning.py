@@ -89,6 +89,14 @@ class PartitionSpec(JsonModel):
             data["fields"] = _numbered(data["fields"])
         super().__init__(**data)
 
+    @cached_property
+    def _json(self) -> str:
+        return super().model_dump_json()
+
+    def model_dump_json(self, **options: Any) -> str:
+        """Return the JSON object as text. The text without options is kept: a commit passes it to the core many times."""
+        return super().model_dump_json(**options) if options else self._json
+
     def is_unpartitioned(self) -> bool:
         """Return whether all files belong to one partition: the spec has no field, or only void fields."""
         return all(isinstance(field.transform, VoidTransform) for field in self.fields)

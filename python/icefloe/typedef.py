@@ -11,7 +11,9 @@ from pydantic import ValidationError as PydanticError
 from icefloe.exceptions import ValidationError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+
+    from typing_extensions import Self
 
 Identifier: TypeAlias = tuple[str, ...]
 Properties: TypeAlias = dict[str, str]
@@ -70,6 +72,14 @@ class JsonModel(BaseModel):
             super().__init__(**data)
         except PydanticError as error:
             raise ValidationError(explain(type(self).__name__, error)) from error
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Return a copy with some attributes replaced. Cached properties, which derive from the attributes, are computed again."""
+        copied = super().model_copy(update=update, deep=deep)
+        if update:
+            for name in copied.__dict__.keys() - type(copied).model_fields.keys():
+                del copied.__dict__[name]
+        return copied
 
     def model_dump(self, *, by_alias: bool | None = True, exclude_none: bool = True, **options: Any) -> dict[str, Any]:
         """Return the JSON object as dictionaries and lists."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import warnings
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -24,7 +25,7 @@ from tests.simulator.settling import settle
 from tests.simulator.world import ClientCrashed, World
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from icefloe.table import Table
 
@@ -81,6 +82,22 @@ class Outcome:
     decisions: tuple[Decision, ...]
 
 
+# Metadata is immutable, so that clients and histories of the same table may share what one of them parsed.
+parse_raw = lru_cache(512)(TableMetadataUtil.parse_raw)
+
+
+@contextmanager
+def collection_postponed() -> Iterator[None]:
+    """Collect no cyclic garbage until the block ends: a collection walks all objects of the test run."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
 def run(history: History) -> Outcome:
     """Run a history and return its outcome.
 
@@ -89,9 +106,8 @@ def run(history: History) -> Outcome:
     """
     world = World(history)
     initial = prepared(history)
-    # Metadata is immutable, so that clients may share what one of them parsed.
-    shared = patch.object(TableMetadataUtil, "parse_raw", lru_cache(64)(TableMetadataUtil.parse_raw))
-    with observed(world, InMemoryCatalog), shared, warnings.catch_warnings():
+    shared = patch.object(TableMetadataUtil, "parse_raw", parse_raw)
+    with collection_postponed(), observed(world, InMemoryCatalog), shared, warnings.catch_warnings():
         warnings.simplefilter("error", MetadataWarning)
         try:
             return _Run(history, world, initial).outcome()

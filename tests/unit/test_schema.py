@@ -179,3 +179,13 @@ def test_accessor_returns_values_in_structs_and_none_for_null_structs(schema: Sc
     assert accessor.get((1, None, [], {})) is None
     with pytest.raises(ResolveError, match=r"Could not find accessor for field with id: 31"):
         schema.accessor_for_field(31)
+
+
+def test_schema_copy_has_the_json_of_its_own_attributes() -> None:
+    schema = Schema(NestedField(1, "id", "long"), schema_id=1)
+    before = schema.model_dump_json()
+    copied = schema.model_copy(update={"schema_id": 2})
+    renamed = schema.model_copy(update={"fields": (NestedField(1, "key", "long"),)})
+    assert copied.model_dump_json() == before.replace('"schema-id":1', '"schema-id":2')
+    assert renamed.find_field("key").field_id == 1
+    assert schema.model_dump_json() == before

@@ -75,6 +75,14 @@ class Schema(JsonModel):
         value["fields"] = [field.to_json_value() for field in self.fields]
         return value
 
+    @cached_property
+    def _json(self) -> str:
+        return super().model_dump_json()
+
+    def model_dump_json(self, **options: Any) -> str:
+        """Return the JSON object as text. The text without options is kept: a commit passes it to the core many times."""
+        return super().model_dump_json(**options) if options else self._json
+
     def _check(self) -> None:
         _ = self._by_id, self._names  # computing the indexes raises for duplicates
         for field_id in self.identifier_field_ids:

@@ -257,6 +257,8 @@ class SnapshotProducer(ABC):
 
     def _merged(self, base: TableMetadata, manifests: pa.Table) -> pa.Table:
         """Drop the manifests of one kind that list only older deleted files, and merge the others under `commit.manifest-merge.enabled`."""
+        if manifests.num_rows == 0:
+            return manifests
         is_own = pc.equal(manifests.column("added_snapshot_id"), int_scalar(self.snapshot_id, pa.int64()))
         live = manifests.filter(pc.or_(_may_have_live_files(manifests), is_own))
         return self._writer.merge(base, live) if MANIFEST_MERGE.of(base.properties) else live

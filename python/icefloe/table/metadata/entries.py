@@ -8,6 +8,7 @@ and copies little of the others.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from types import NoneType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, overload
 
@@ -111,6 +112,7 @@ class Entries(Sequence[Model], Generic[Model]):
         return values if default is None else [default if value is None else value for value in values]
 
     @classmethod
+    @cache
     def _attribute(cls, key: str) -> str:
         """Return the attribute of a JSON key; a method of the model may have the name of the key."""
         fields = cls.model.model_fields.items()

@@ -98,8 +98,7 @@ class TableMetadata(JsonModel):
 
     def with_(self, **changes: Any) -> Self:
         """Return this metadata with some attributes replaced, without validation; all others are shared."""
-        values = {name: getattr(self, name) for name in type(self).model_fields}
-        made = type(self).model_construct(**{**values, **changes})
+        made = self.model_copy(update=changes)
         if self._stated:
             kept = {name: value for name, value in self._stated.items() if name not in changes}
             made._stated = kept  # noqa: SLF001 - a new value of this class

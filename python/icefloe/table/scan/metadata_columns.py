@@ -99,6 +99,8 @@ def with_metadata_columns(schema: str, names: Sequence[str], metadata: TableMeta
         names: Names of metadata columns, in order.
         metadata: The table; only `_partition` needs it.
     """
+    if not names:
+        return schema
     rows = json.loads(schema)
     rows["fields"] += json.loads(schema_json(Schema(*[metadata_field(name, metadata) for name in names])))["fields"]
     return json.dumps(rows)
