@@ -73,10 +73,11 @@ class Target:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         adds_no_change = self.transaction.pending == self._pending.pop()
-        if adds_no_change and kind is None:
-            self.transaction.sync_files()
-        elif adds_no_change:
+        if adds_no_change and kind is not None:
             self.abandon()
+        elif adds_no_change and "writer" in self.__dict__:
+            # A commit inside the block has kept and forgotten its files.
+            self.transaction.sync_files()
 
     def keep(self) -> None:
         """Forget the files written so far: they are part of the table, or may be."""
