@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
-from sqlalchemy import ColumnElement, and_, delete, insert, or_, select, update
+from sqlalchemy import and_, delete, insert, select, update
 
 from icefloe.catalog.catalog import PropertiesUpdateSummary, check_property_changes
 from icefloe.catalog.identifiers import SEPARATOR, dotted, to_identifier
@@ -16,6 +16,7 @@ from icefloe.catalog.sql.database import Database
 from icefloe.catalog.sql.errors import CommitUnansweredError, DuplicateKeyError, StatementFailedError
 from icefloe.catalog.sql.layout import KEY_LENGTH, TABLE_TYPE, V0, V1, exactly, layout, layout_without_types, tables
 from icefloe.catalog.sql.namespaces import EXISTS
+from icefloe.catalog.sql.statements import is_key, is_table, select_location, table_key, update_location
 from icefloe.exceptions import (
     CommitFailedException,
     IcebergError,
@@ -112,9 +113,9 @@ class SqlCatalog(PointerCatalog):
     # ---- pointers
 
     def _pointer(self, namespace: Identifier, name: str) -> str | None:
-        query = select(tables.c.metadata_location).where(self._key(namespace, name))
+        query = select_location(has_types=self._has_types())
         with self._database.reading() as connection:
-            row = connection.execute(query).first()
+            row = connection.execute(query, table_key(self.name, namespace, name)).first()
         return None if row is None else str(row[0])
 
     def _insert(self, namespace: Identifier, name: str, new: StoredVersion) -> None:
@@ -137,22 +138,27 @@ class SqlCatalog(PointerCatalog):
 
     def _swap(self, namespace: Identifier, name: str, old: StoredVersion, new: StoredVersion) -> None:
         table = f"table {dotted((*namespace, name))}"
-        guarded = update(tables).where(self._key(namespace, name), exactly(tables.c.metadata_location, old.location))
+        guarded = update_location(has_types=self._has_types())
+        parameters = {
+            **table_key(self.name, namespace, name),
+            "old_location": old.location,
+            "new_location": new.location,
+        }
 
         def swap(connection: Connection) -> None:
-            values = {"metadata_location": new.location, "previous_metadata_location": old.location}
-            if connection.execute(guarded.values(values)).rowcount != 1:
+            if connection.execute(guarded, parameters).rowcount != 1:
                 raise CommitFailedException(f"{table}: another commit was first; refresh and retry")
 
         self._transact(swap, transient=CommitFailedException)
 
     def _remove(self, namespace: Identifier, name: str, location: str | None = None) -> None:
-        guard = self._key(namespace, name)
+        guard = is_key(has_types=self._has_types())
         if location is not None:
             guard = and_(guard, exactly(tables.c.metadata_location, location))
 
         def delete_row(connection: Connection) -> bool:
-            return bool(connection.execute(delete(tables).where(guard)).rowcount == 1)
+            row = table_key(self.name, namespace, name)
+            return bool(connection.execute(delete(tables).where(guard), row).rowcount == 1)
 
         if self._transact(delete_row):
             return
@@ -164,11 +170,12 @@ class SqlCatalog(PointerCatalog):
 
     def _rename(self, old: tuple[Identifier, str], new: tuple[Identifier, str]) -> None:
         _check_length(dotted(new[0]), new[1])
-        row = update(tables).where(self._key(*old))
+        row = update(tables).where(is_key(has_types=self._has_types()))
 
         def rename_row(connection: Connection) -> None:
             self._lock_namespace(connection, new[0])
-            if connection.execute(row.values(table_namespace=dotted(new[0]), table_name=new[1])).rowcount != 1:
+            renamed = row.values(table_namespace=dotted(new[0]), table_name=new[1])
+            if connection.execute(renamed, table_key(self.name, *old)).rowcount != 1:
                 raise self._missing(*old)
 
         self._transact(rename_row, duplicate=lambda: self._taken(*new))
@@ -180,7 +187,7 @@ class SqlCatalog(PointerCatalog):
         query = select(tables.c.table_name).where(
             exactly(tables.c.catalog_name, self.name),
             exactly(tables.c.table_namespace, dotted(levels)),
-            self._is_table(),
+            is_table(has_types=self._has_types()),
         )
         with self._database.reading() as connection:
             return sorted((*levels, str(row[0])) for row in connection.execute(query))
@@ -322,19 +329,6 @@ class SqlCatalog(PointerCatalog):
     def _stored_properties(self, levels: Identifier) -> dict[str, str]:
         with self._database.reading() as connection:
             return sql_namespaces.stored_properties(connection, self.name, levels)
-
-    def _key(self, namespace: Identifier, name: str) -> ColumnElement[bool]:
-        return and_(
-            exactly(tables.c.catalog_name, self.name),
-            exactly(tables.c.table_namespace, dotted(namespace)),
-            exactly(tables.c.table_name, name),
-            self._is_table(),
-        )
-
-    def _is_table(self) -> ColumnElement[bool]:
-        if not self._has_types():
-            return tables.c.table_name.is_not(None)
-        return or_(tables.c.iceberg_type == TABLE_TYPE, tables.c.iceberg_type.is_(None))
 
     def _has_types(self) -> bool:
         # Another client may add the column, and views, at any time; no client removes it.
