@@ -7,6 +7,7 @@ pub(crate) mod cut;
 pub(crate) mod encrypted;
 pub(crate) mod file;
 pub(crate) mod flat;
+pub(crate) mod index_bytes;
 pub(crate) mod open;
 pub(crate) mod page_header;
 pub(crate) mod page_index;

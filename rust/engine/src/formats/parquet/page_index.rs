@@ -10,6 +10,7 @@ use parquet::file::metadata::{
 };
 
 use super::cut::part_rows;
+use super::index_bytes::IndexBytes;
 use super::row_size::row_bytes;
 use crate::bytes::data_file::DataFile;
 use crate::resolve::file_columns::{FileColumn, leaf_of};
@@ -23,7 +24,7 @@ pub(crate) struct IndexedPages<'a> {
 }
 
 impl IndexedPages<'_> {
-    /// Return the footer with the page indexes of `leaves`, read in one request. The column index is read if there is a
+    /// Return the footer with the page indexes of `leaves`, read in one request from a remote file. The column index is read if there is a
     /// predicate. The offset index is read if there is a predicate or a row group is cut into parts: without an offset
     /// index the decoder reads the headers of all pages before a part.
     ///
@@ -71,7 +72,8 @@ pub(crate) fn read(
         .with_column_index_mask(of(predicate_leaves))
         .with_offset_index_policy(PageIndexPolicy::Optional)
         .with_offset_index_mask(of(located));
-    match reader.read_page_indexes(file).and_then(|()| reader.finish()) {
+    let bytes = IndexBytes::new(metadata, (row_groups, located, predicate_leaves), file);
+    match reader.read_page_indexes(&bytes).and_then(|()| reader.finish()) {
         Err(error)
             if !predicate_leaves.is_empty() && !matches!(error, ParquetError::External(_)) =>
         {
