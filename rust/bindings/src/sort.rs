@@ -2,11 +2,15 @@
 
 use std::sync::Arc;
 
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, SchemaRef};
 use icefloe_engine::write::{RowOrder, SortedRows, TableCurve};
 use icefloe_format::curve::{Curve, CurveKeys};
 use icefloe_format::spec::{PartitionSpec, Schema, SortOrder};
 use pyo3::prelude::*;
 
+#[cfg(not(target_env = "msvc"))]
+use crate::allocator::QuickReturn;
 use crate::arrow::{BatchIn, SortedStream, StreamIn, array_out};
 use crate::error::raise_format;
 
@@ -38,8 +42,33 @@ fn sort_rows(
         RowOrder::new(&schema, &spec, sort_order.as_ref(), curve)
     });
     let StreamIn(reader) = data;
-    let sorted = SortedRows::new(reader, order.map_err(raise_format)?, memory_bytes);
+    let sorted = Sorting {
+        rows: SortedRows::new(reader, order.map_err(raise_format)?, memory_bytes),
+        #[cfg(not(target_env = "msvc"))]
+        _memory: QuickReturn::start(),
+    };
     Ok(SortedStream::new(Box::new(sorted)))
+}
+
+/// Sorted rows; until they are dropped, freed memory returns early to the operating system.
+struct Sorting {
+    rows: SortedRows,
+    #[cfg(not(target_env = "msvc"))]
+    _memory: QuickReturn,
+}
+
+impl Iterator for Sorting {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.rows.next()
+    }
+}
+
+impl RecordBatchReader for Sorting {
+    fn schema(&self) -> SchemaRef {
+        self.rows.schema()
+    }
 }
 
 #[pyfunction]

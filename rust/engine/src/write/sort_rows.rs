@@ -16,7 +16,9 @@ use super::task::unreadable;
 use crate::error::Result;
 
 /// The most runs that are merged at once; more runs are merged in several passes.
-const FAN_IN: usize = 64;
+const FAN_IN: usize = 96;
+/// The batches of sorted rows that the memory limit holds.
+const SORTED_BATCHES: usize = 16;
 const TASK: &str = "sort rows";
 
 /// A stream whose rows are sorted when the first batch is requested.
@@ -93,13 +95,14 @@ impl SortedRows {
             }
             let keys = self.order.keys(&batch)?;
             waiting.add(batch, keys);
-            // One run waits while another one is sorted; gathering the sorted rows and writing take the rest.
-            if waiting.bytes() >= self.memory_bytes / 8 * 3 {
+            // One run waits while another one is sorted; gathering the sorted rows, writing and the batches of `data` that
+            // were read ahead take the rest.
+            if waiting.bytes() >= self.memory_bytes / 4 {
                 runs.write(std::mem::take(&mut waiting), self.memory_bytes)?;
             }
         }
         if runs.are_none() {
-            let rows = waiting.batch_rows(self.memory_bytes, 16);
+            let rows = waiting.batch_rows(self.memory_bytes, SORTED_BATCHES);
             return Ok(Sorted::InMemory(waiting.sorted(rows)));
         }
         if !waiting.is_empty() {
@@ -131,13 +134,16 @@ struct Runs {
     levels: Vec<Vec<Run>>,
     /// The run that is being sorted and written.
     writing: Option<Background<Run>>,
+    /// Rows of the batches of a run.
     batch_rows: usize,
+    /// Rows of the batches of all sorted rows. The writer decides on dictionaries by the first batch.
+    merged_rows: usize,
 }
 
 impl Runs {
     fn new(schema: &SchemaRef, order: &Arc<RowOrder>) -> Self {
         let (schema, order) = (Arc::clone(schema), Arc::clone(order));
-        Self { schema, order, levels: vec![], writing: None, batch_rows: 1 }
+        Self { schema, order, levels: vec![], writing: None, batch_rows: 1, merged_rows: 1 }
     }
 
     fn are_none(&self) -> bool {
@@ -149,6 +155,7 @@ impl Runs {
         self.finish_writing()?;
         // A merge holds a batch of each run, and in the worst case another one of rows that it has emitted.
         self.batch_rows = rows.batch_rows(memory_bytes / 4, FAN_IN);
+        self.merged_rows = rows.batch_rows(memory_bytes, SORTED_BATCHES);
         let batch_rows = self.batch_rows;
         let (schema, order) = (Arc::clone(&self.schema), Arc::clone(&self.order));
         let work = move || {
@@ -196,9 +203,11 @@ impl Runs {
         let levels = std::mem::take(&mut self.levels);
         let mut runs: Vec<Run> = levels.into_iter().rev().flatten().collect();
         while runs.len() > FAN_IN {
-            let rest = runs.split_off(runs.len() - FAN_IN);
+            // The last runs are the smallest. Merging one run more than are too many leaves `FAN_IN` runs.
+            let count = FAN_IN.min(runs.len() - FAN_IN + 1);
+            let rest = runs.split_off(runs.len() - count);
             runs.push(self.merge(rest)?);
         }
-        MergedRuns::new(runs, &self.order, self.batch_rows)
+        MergedRuns::new(runs, &self.order, self.merged_rows)
     }
 }

@@ -1,10 +1,12 @@
 """The arrangement of rewritten rows: sort orders and space-filling curves."""
 
+import json
 import pickle
 from random import Random
 
 import pyarrow as pa
 import pytest
+from icefloe import _core
 from icefloe.exceptions import ResolveError, ValidationError
 from icefloe.table.sorting import SortOrder
 from icefloe.transforms import IdentityTransform
@@ -90,3 +92,25 @@ def test_curve_within_partitions_keeps_rows(small_files, content):
     table.maintenance.rewrite_data_files().zorder("id", "value").execute()
     assert content(table) == before
     assert files(table) == 3
+
+
+@pytest.mark.parametrize("runs", [96, 97, 191])
+def test_rows_of_many_runs_are_merged_in_order(runs):
+    rows = [(None if n % 7 == 0 else n * 31 % 20, n) for n in range(runs * 3)]
+    table = pa.table({"a": pa.array([a for a, _ in rows], pa.int64()), "n": pa.array([n for _, n in rows], pa.int64())})
+    fields = [
+        {"id": 1, "name": "a", "required": False, "type": "long"},
+        {"id": 2, "name": "n", "required": False, "type": "long"},
+    ]
+    order = {"source-id": 1, "transform": "identity", "direction": "asc", "null-order": "nulls-first"}
+    found = _core.sort_rows(
+        pa.RecordBatchReader.from_batches(table.schema, table.to_batches(max_chunksize=3)),
+        schema=json.dumps({"type": "struct", "schema-id": 0, "fields": fields}),
+        spec='{"spec-id": 0, "fields": []}',
+        sort_order=json.dumps({"order-id": 1, "fields": [order]}),
+        memory_bytes=1,
+    )
+    read = pa.RecordBatchReader.from_stream(found).read_all()
+    assert read.column("n").to_pylist() == [
+        n for _, n in sorted(rows, key=lambda row: -1 if row[0] is None else row[0])
+    ]
