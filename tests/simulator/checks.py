@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tests.simulator.interpreter import run
-from tests.simulator.model import serial_outcomes, snapshot_outcome
+from tests.simulator.model import serial_outcomes, snapshot_outcome, without_void_changes
 
 if TYPE_CHECKING:
     from tests.simulator.interpreter import Outcome
@@ -72,7 +72,7 @@ def _wrong_rows(history: History, outcome: Outcome) -> str | None:
             return None
         return f"rows under snapshot isolation: expected {expected}, got {outcome.state}; swaps {outcome.swaps}, seen {outcome.seen}"
     clients = sorted({*outcome.swaps, *outcome.committed} - history.maintainers)
-    orders = serial_outcomes(history, clients, outcome.before)
+    orders = serial_outcomes(without_void_changes(history, outcome.swaps, outcome.seen), clients, outcome.before)
     if _compared(history, outcome.state) in [_compared(history, state) for state in orders.values()]:
         return None
     return f"no serial order of clients {clients} has the rows {outcome.state}; orders: {orders}"

@@ -175,6 +175,23 @@ def after(state: State, transaction: ClientTransaction, history: History) -> Sta
     return state
 
 
+def without_void_changes(history: History, swaps: Sequence[int], seen: Mapping[int, int]) -> History:
+    """Return a history without the changes of the spec to the one that their client read: `update_spec` has nothing to commit then.
+
+    The arguments are those of `snapshot_outcome`.
+    """
+    specs, transactions = [initial_state(history).spec], list(history.transactions)
+    for client in swaps:
+        transaction, newest = transactions[client], specs[-1]
+        wanted = [operation.spec for operation in transaction.operations if isinstance(operation, ChangeSpec)]
+        if wanted and set(wanted) == {specs[seen[client]]}:
+            others = (operation for operation in transaction.operations if not isinstance(operation, ChangeSpec))
+            transactions[client] = replace(transaction, operations=tuple(others))
+            wanted = []
+        specs.append(wanted[-1] if wanted else newest)
+    return replace(history, transactions=tuple(transactions))
+
+
 def serial_outcomes(
     history: History, committed: Iterable[int], before: frozenset[tuple[int, int]]
 ) -> dict[tuple[int, ...], State]:

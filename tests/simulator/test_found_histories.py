@@ -8,6 +8,7 @@ from tests.simulator.checks import violation_in
 from tests.simulator.operations import (
     AddColumn,
     Append,
+    ChangeSpec,
     ClientTransaction,
     History,
     Layout,
@@ -53,6 +54,21 @@ def test_snapshot_staged_before_a_commit_of_a_fast_clock_to_another_branch_is_st
         shared_only=True,
         clocks=(HOUR_MS, 0),
         staged=(Row(2, "a", 9),),
+    )
+    for scheduled, outcome in interleavings(history):
+        assert violation_in(scheduled, outcome) is None
+
+
+def test_change_to_the_spec_that_a_client_read_is_nothing_beside_another_change_of_the_spec():
+    history = History(
+        seed=0,
+        layout=Layout.FLAT,
+        initial=((Row(0, "a", 0),),),
+        transactions=(
+            ClientTransaction((Append((Row(1, "a", 1),)), ChangeSpec("part")), explicit=True),
+            ClientTransaction((ChangeSpec("flat"), Append((Row(2, None, 2), Row(3, "a", 3)))), explicit=True),
+        ),
+        shared_only=True,
     )
     for scheduled, outcome in interleavings(history):
         assert violation_in(scheduled, outcome) is None
