@@ -65,7 +65,7 @@ def test_change_to_the_spec_that_a_client_read_is_nothing_beside_another_change_
         layout=Layout.FLAT,
         initial=((Row(0, "a", 0),),),
         transactions=(
-            ClientTransaction((Append((Row(1, "a", 1),)), ChangeSpec("part")), explicit=True),
+            ClientTransaction((OverwritePartitions((Row(1, "a", 1),)), ChangeSpec("part")), explicit=True),
             ClientTransaction((ChangeSpec("flat"), Append((Row(2, None, 2), Row(3, "a", 3)))), explicit=True),
         ),
         shared_only=True,
