@@ -233,14 +233,12 @@ simulate: $(VENV)/.wheel ## Simulate concurrent writers, half of the seeds fixed
 	  --new-histories=$$half --day=$$day $(if $(filter command line,$(origin SEED)),--first-history=$(SEED)) \
 	  tests/simulator/test_histories.py $(PYTEST_ARGS)
 
-FIRST ?= 0
-KIND ?= writers
 CAMPAIGN_LOG ?= target/histories.jsonl
 
 .PHONY: simulate-campaign
 simulate-campaign: $(VENV)/.wheel ## Simulate histories in pieces that CAMPAIGN_LOG records; with the same log the run continues (FIRST=seed, HISTORIES=n, KIND=writers or maintained)
-	@mkdir -p $(dir $(CAMPAIGN_LOG))
-	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.simulator.campaign --kind $(KIND) --first $(FIRST) --histories $(HISTORIES) --workers $(WORKERS) --log $(CAMPAIGN_LOG)
+	@mkdir -p $(dir $(CAMPAIGN_LOG)) && OMP_NUM_THREADS=1 $(BIN)/python -m tests.simulator.campaign --kind $(or $(KIND),writers) --first $(or $(FIRST),0) \
+	  --histories $(HISTORIES) --workers $(WORKERS) --log $(CAMPAIGN_LOG)
 
 .PHONY: simulate-scopes
 simulate-scopes: $(VENV)/.wheel ## Explore every interleaving and every crash of two writers with at most three operations, both isolation levels (20 minutes of CPU time)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -181,15 +181,11 @@ def _release(metastore: Metastore, number: int, settings: LockSettings, environm
     for attempt in range(RELEASE_ATTEMPTS):
         if attempt > 0:
             environment.sleep(settings.min_wait_ms / 1000)
-        try:
-            with metastore.session() as session:
+        # A refusal is a reply: the lock has ended.
+        with suppress(CallUnansweredError, StorageError):
+            with suppress(CallRefusedError), metastore.session() as session:
                 session.call(UNLOCK, UnlockRequest(lockid=number))
-        except CallRefusedError:
-            # The lock has ended.
             return
-        except (CallUnansweredError, StorageError):
-            continue
-        return
 
 
 def _milliseconds(properties: Properties, name: str, name_in_seconds: str | None, default: int) -> int:

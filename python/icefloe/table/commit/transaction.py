@@ -104,8 +104,8 @@ class Transaction:
     def sync_files(self) -> None:
         """Wait until the files of the changes are on disk.
 
-        This is the barrier between a commit's files and its swap: nothing refers to the files before the swap, so that their syncs can
-        wait for each other, and a power cut until then loses nothing of the table.
+        Nothing refers to the files before the swap: a power cut until then loses nothing of the table, so that the files need no sync of
+        their own when they are written.
 
         Raises:
             StorageError: A sync failed, now or in an earlier call. The transaction cannot be committed any more.
