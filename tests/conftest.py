@@ -107,13 +107,13 @@ def pytest_collection_modifyitems(config, items):
 
 
 def _swept_catalog(item):
-    """Return the name of the catalog that a test sweeps, None for other tests."""
+    """Return the name of the catalog that a test sweeps, None for a test of one mutant and for other tests."""
     if "record_sweep" not in item.fixturenames and "sweep_disk" not in item.fixturenames:
         return None
     catalogs = [
         item.callspec.params[name] for name in ("subject", "catalog_kind", "kind") if name in item.callspec.params
     ]
-    return getattr(catalogs[0], "name", catalogs[0])
+    return getattr(catalogs[0], "name", catalogs[0]) if catalogs else None
 
 
 @pytest.fixture

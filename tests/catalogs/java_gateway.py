@@ -8,7 +8,9 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+import py4j.java_gateway
 import pytest
+from py4j import protocol
 from py4j.java_gateway import GatewayParameters, JavaGateway, JavaObject, launch_gateway
 from pyspark import find_spark_home
 
@@ -61,6 +63,19 @@ class JavaLibrary:
         builder = self.iceberg.DataFiles.builder(table.spec()).withPath(file).withFormat("PARQUET")
         data = builder.withFileSizeInBytes(Path(file).stat().st_size).withRecordCount(rows).build()
         table.newAppend().appendFile(data).commit()
+
+
+@contextlib.contextmanager
+def java_raises(match: str = ""):
+    """Expect an exception of Java, whose trace `match` is found in.
+
+    PySpark, once a session has run in the process, has py4j turn every exception into one of Spark's by its own JVM, which
+    does not know the objects of another.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(py4j.java_gateway, "get_return_value", protocol.get_return_value)
+        with pytest.raises(protocol.Py4JJavaError, match=match):
+            yield
 
 
 @contextlib.contextmanager

@@ -14,8 +14,9 @@ from icefloe.exceptions import (
     TableAlreadyExistsError,
     ValidationError,
 )
-from py4j.protocol import Py4JJavaError
 from sqlalchemy import inspect
+
+from tests.catalogs.java_gateway import java_raises
 
 pytestmark = pytest.mark.interop
 
@@ -125,7 +126,7 @@ def test_commit_on_an_old_version_conflicts_in_both_directions(shared, java_iceb
             mine.append(pa.table({"id": [9]}))
         mine.refresh().append(pa.table({"id": [2]}))
         current = theirs.operations().current()
-        with pytest.raises(Py4JJavaError, match="CommitFailedException"):
+        with java_raises("CommitFailedException"):
             theirs.operations().commit(current, old)
         assert ids(ours.load_table("db.t")) == [1, 2]
     java.close()

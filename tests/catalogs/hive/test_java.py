@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import subprocess
 import threading
 import time
@@ -19,13 +18,12 @@ from icefloe.catalog.hive.lock import LockSettings, table_lock
 from icefloe.catalog.hive.structs import ShowLocksRequest
 from icefloe.table.environment import SYSTEM
 from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
-from py4j.protocol import Py4JJavaError
 from pyarrow import parquet
 from pyspark import find_spark_home
 
 from tests.catalogs.hive.tables import FAST, NUMBERS
 from tests.catalogs.hive_server import hive_server, java
-from tests.catalogs.java_gateway import JARS
+from tests.catalogs.java_gateway import JARS, java_raises
 from tests.catalogs.thrift_proxy import ThriftProxy, thrift_proxy
 from tests.storage.servers import PATIENCE
 
@@ -93,7 +91,7 @@ def create_lock_tables(url):
     conf = gateway.jvm.org.apache.hadoop.conf.Configuration()
     conf.set("javax.jdo.option.ConnectionURL", url)
     gateway.jvm.org.apache.hadoop.hive.metastore.txn.TxnDbUtil.prepDb(conf)
-    with contextlib.suppress(Py4JJavaError):
+    with java_raises("shutdown"):
         # Derby reports its shutdown as an error.
         gateway.jvm.java.sql.DriverManager.getConnection("jdbc:derby:;shutdown=true")
     gateway.shutdown()
