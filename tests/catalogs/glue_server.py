@@ -67,7 +67,6 @@ class GlueRelay(BaseHTTPRequestHandler):
     """Handler of one request to moto."""
 
     protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = Relay.disable_nagle_algorithm
     state: GlueServer
 
     def do_POST(self) -> None:
