@@ -74,7 +74,7 @@ fn add_positions(
 ) -> Result<()> {
     let paths = set.field_ids.iter().filter_map(|id| schema.position_path(*id));
     let columns = paths.map(|path| values_at(batch, &path)).collect::<Result<_>>()?;
-    let keyed = KeyedColumns { keys: &set.keys, sources: set.sources.as_ref(), columns };
+    let keyed = KeyedColumns { keys: &set.keys, sources: set.sources.as_deref(), columns };
     let Some(deleted) = deleted_rows(0..batch.num_rows() as u64, None, &[keyed])? else {
         return Ok(());
     };

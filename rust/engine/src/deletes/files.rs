@@ -1,16 +1,16 @@
 //! The delete files of a scan, each read once, resolved to the positions and keys that delete rows of a data file.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use arrow_array::{ArrayRef, RecordBatch};
-use arrow_buffer::BooleanBuffer;
 use icefloe_format::Error as FormatError;
 use icefloe_format::delete::{EqualityKeys, PositionDeletes};
 use icefloe_format::spec::{NestedField, PrimitiveType, Schema, Type};
 use roaring::RoaringTreemap;
 
+use super::applying::ApplyingFiles;
 use super::batches::DeleteBatches;
 use super::delete_file::DeleteFile;
 use super::key_groups::{KeyGroup, key_groups, key_schema};
@@ -38,8 +38,7 @@ pub(crate) struct DeleteFiles {
     data_files: HashSet<String>,
     positions: Vec<LoadOnce<Arc<PositionDeletes>>>,
     groups: Vec<KeyGroup>,
-    /// The group of each equality delete file and its number within the group.
-    members: Vec<Option<(usize, usize)>>,
+    applying: ApplyingFiles,
     /// Limits of reading one set of positions or keys, of which several may be read at once.
     flight: Flight,
     /// Position delete files that are read at once for one data file.
@@ -57,13 +56,14 @@ impl DeleteFiles {
     ) -> Self {
         let positions = files.iter().map(|_| LoadOnce::default()).collect();
         let (groups, members) = key_groups(&files, ranges);
+        let applying = ApplyingFiles::new(&files, &members);
         let ahead = files.first().and_then(|file| io.read_ahead_bytes(&file.location).ok());
         let flight = Flight {
             threads: threads.div_ceil(groups.len().max(1)),
             bytes: WAITING_BYTES,
             ahead: ahead.unwrap_or(0).min(WAITING_BYTES),
         };
-        Self { io, context, files, data_files, positions, groups, members, flight, threads }
+        Self { io, context, files, data_files, positions, groups, applying, flight, threads }
     }
 
     /// The file format of each delete file.
@@ -99,9 +99,7 @@ impl DeleteFiles {
         (location, rows): (&str, i64),
         deletes: &[Range<usize>],
     ) -> Result<Option<RoaringTreemap>> {
-        let of_positions =
-            |index: &usize| self.files.get(*index).is_some_and(DeleteFile::holds_positions);
-        let wanted: Vec<usize> = deletes.iter().cloned().flatten().filter(of_positions).collect();
+        let wanted: Vec<usize> = self.applying.positions(deletes).collect();
         let unread =
             wanted.iter().filter(|index| self.positions.get(**index).is_some_and(LoadOnce::claim));
         self.load(Loads::Positions(unread.copied().collect()))?;
@@ -150,25 +148,21 @@ impl DeleteFiles {
     /// # Errors
     /// Errors of reading them; `Unsupported` for a content that is neither positions nor keys.
     pub(crate) fn key_sets(self: &Arc<Self>, deletes: &[Range<usize>]) -> Result<Vec<KeySet>> {
-        let mut applying: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        for index in deletes.iter().cloned().flatten() {
-            let Some(file) = self.files.get(index) else { continue };
-            if !(file.holds_positions() || file.holds_keys()) {
-                let feature = format!("delete files of content {}", file.content);
-                return Err(Error::unsupported_in(&file.location, feature));
-            }
-            if let Some((group, member)) = self.members.get(index).copied().flatten() {
-                applying.entry(group).or_default().push(member);
-            }
+        if let Some(file) = self.applying.other(deletes).and_then(|index| self.files.get(index)) {
+            let feature = format!("delete files of content {}", file.content);
+            return Err(Error::unsupported_in(&file.location, feature));
         }
+        let applying = self.applying.groups(deletes, &self.groups);
         let unread = applying
             .keys()
             .filter(|group| self.groups.get(**group).is_some_and(|group| group.keys.claim()));
         self.load(Loads::Keys(unread.copied().collect()))?;
         let sets = applying.into_iter().filter_map(|(number, sources)| {
             let files = self.groups.get(number)?.files.len();
+            let is_all = sources.iter().map(ExactSizeIterator::len).sum::<usize>() == files;
+            let sources = (!is_all).then(|| Arc::from(sources));
             let set = self.group_keys(number)?;
-            Some(set.map(|set| KeySet { sources: bits(&sources, files), ..set }))
+            Some(set.map(|set| KeySet { sources, ..set }))
         });
         sets.collect()
     }
@@ -246,17 +240,6 @@ fn within(positions: &RoaringTreemap, deletes: &str, (location, rows): (&str, i6
         }
         _ => Ok(()),
     }
-}
-
-/// The `sources` among `count` as bits; `None` if they are all of them.
-fn bits(sources: &[usize], count: usize) -> Option<BooleanBuffer> {
-    let mut wanted = vec![false; count];
-    for source in sources {
-        if let Some(wanted) = wanted.get_mut(*source) {
-            *wanted = true;
-        }
-    }
-    wanted.contains(&false).then(|| BooleanBuffer::from(wanted))
 }
 
 /// Indexes of position delete files or of key groups, to load on several threads.

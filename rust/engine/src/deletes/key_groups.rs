@@ -23,12 +23,11 @@ pub(crate) struct KeyGroup {
     pub(crate) keys: LoadOnce<KeySet>,
 }
 
-/// Group the equality delete files among `ranges`; also return, for each delete file, its group and its
-/// number within the group.
+/// Group the equality delete files among `ranges`; also return the group of each delete file.
 pub(crate) fn key_groups<'a>(
     files: &[DeleteFile],
     ranges: impl Iterator<Item = &'a Range<usize>>,
-) -> (Vec<KeyGroup>, Vec<Option<(usize, usize)>>) {
+) -> (Vec<KeyGroup>, Vec<Option<usize>>) {
     let mut needed = vec![false; files.len()];
     for range in ranges {
         needed.get_mut(range.clone()).unwrap_or_default().fill(true);
@@ -46,9 +45,8 @@ pub(crate) fn key_groups<'a>(
         if at == groups.len() {
             groups.push(KeyGroup { field_ids, files: vec![], keys: LoadOnce::default() });
         }
-        let group = groups.get_mut(at)?;
-        group.files.push(index);
-        Some((at, group.files.len() - 1))
+        groups.get_mut(at)?.files.push(index);
+        Some(at)
     });
     let members = members.collect();
     (groups, members)

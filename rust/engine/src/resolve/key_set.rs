@@ -1,8 +1,8 @@
 //! The keys of equality deletes that apply to a data file.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_buffer::BooleanBuffer;
 use icefloe_format::delete::{EqualityKeys, KeyRange};
 use icefloe_format::predicate::{
     BoundLeaf, BoundPredicate, Operator, Predicate, Term, UnboundLeaf, bind,
@@ -19,8 +19,8 @@ pub(crate) struct KeySet {
     /// The key fields as a schema of their own.
     pub(crate) schema: Arc<Schema>,
     pub(crate) keys: Arc<EqualityKeys>,
-    /// The delete files whose keys apply, one bit each; all of them if `None`.
-    pub(crate) sources: Option<BooleanBuffer>,
+    /// The delete files whose keys apply, as ascending ranges of their numbers; all of them if `None`.
+    pub(crate) sources: Option<Arc<[Range<u32>]>>,
     /// A predicate that every row with one of the keys satisfies.
     pub(crate) bounds: BoundPredicate,
 }

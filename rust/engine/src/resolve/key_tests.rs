@@ -4,6 +4,7 @@
 //! Other decoders decode the key columns beside the projected ones and drop the deleted rows from each batch.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
@@ -27,7 +28,7 @@ pub(crate) struct KeyTests {
 /// A set of keys and the decoded columns to compare with them.
 pub(crate) struct KeyTest {
     keys: Arc<EqualityKeys>,
-    sources: Option<BooleanBuffer>,
+    sources: Option<Arc<[Range<u32>]>>,
     /// The key columns, from batches of their leaves alone.
     alone: BatchPlan,
     /// The key columns, from batches that contain the projected columns as well.
@@ -126,6 +127,6 @@ impl KeyTest {
         })?;
         let columns = self.paths.iter().map(|path| values_at(&batch, path));
         let columns = columns.collect::<Result<_>>()?;
-        Ok(KeyedColumns { keys: &self.keys, sources: self.sources.as_ref(), columns })
+        Ok(KeyedColumns { keys: &self.keys, sources: self.sources.as_deref(), columns })
     }
 }

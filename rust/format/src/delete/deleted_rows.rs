@@ -22,8 +22,8 @@ pub struct RowRun {
 pub struct KeyedColumns<'a> {
     /// The deleted keys.
     pub keys: &'a EqualityKeys,
-    /// The sources of the keys that apply; `None` for all.
-    pub sources: Option<&'a BooleanBuffer>,
+    /// The sources of the keys that apply, as ascending ranges; `None` for all.
+    pub sources: Option<&'a [Range<u32>]>,
     /// One column per equality field, in order.
     pub columns: Vec<ArrayRef>,
 }

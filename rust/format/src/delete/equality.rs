@@ -1,12 +1,14 @@
 //! Equality deletes: a set of keys that is built once and tested against batches.
 
+use std::ops::Range;
+
 use arrow_array::ArrayRef;
 use arrow_buffer::{BooleanBuffer, Buffer};
 use hashbrown::HashTable;
 
 use super::cells::{Cells, Integers, KeyHash};
 use super::dense_index::{DenseIndex, Entry};
-use super::stored_keys::{KeyRange, KeySources, StoredColumn, WantedSources};
+use super::stored_keys::{KeyRange, KeySources, StoredColumn};
 use crate::error::{Error, Result};
 use crate::spec::PrimitiveType;
 
@@ -152,20 +154,20 @@ impl EqualityKeys {
         self.deleted_where(columns, |_, _| true)
     }
 
-    /// Return which rows of a batch equal a key of a source whose bit is set.
+    /// Return which rows of a batch equal a key of a source in one of the ranges, which are ascending and disjoint.
     ///
     /// # Errors
     /// As for [`EqualityKeys::deleted`].
     pub fn deleted_by(
         &self,
         columns: &[ArrayRef],
-        sources: &BooleanBuffer,
+        sources: &[Range<u32>],
     ) -> Result<BooleanBuffer> {
-        let wanted = WantedSources::new(sources);
-        match self.sources.first_of(&wanted) {
+        match self.sources.first_of(sources) {
             Some(first) => self.deleted_where(columns, |_, newest| newest >= first),
-            None => self
-                .deleted_where(columns, |key, newest| self.sources.any(key, newest, wanted.bits())),
+            None => {
+                self.deleted_where(columns, |key, newest| self.sources.any(key, newest, sources))
+            }
         }
     }
 

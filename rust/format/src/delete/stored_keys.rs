@@ -1,6 +1,6 @@
 //! Distinct keys as they are stored: one value per column, and the delete files that each key comes from.
 
-use arrow_buffer::BooleanBuffer;
+use std::ops::Range;
 
 use super::cells::Cell;
 use crate::spec::{Datum, PrimitiveType};
@@ -94,8 +94,11 @@ impl StoredColumn {
                 ends.and_then(|(least, most)| Some((text(least)?, text(most)?)))
             }
             _ => {
-                let ordered = || cells().filter_map(|cell| ordered(cell, field_type));
-                let ends = ordered().min().zip(ordered().max());
+                let ordered = cells().filter_map(|cell| ordered(cell, field_type));
+                let ends = ordered.fold(None, |ends: Option<(i128, i128)>, value| {
+                    let (least, most) = ends.unwrap_or((value, value));
+                    Some((least.min(value), most.max(value)))
+                });
                 ends.and_then(|(least, most)| {
                     Some((datum(least, field_type)?, datum(most, field_type)?))
                 })
@@ -212,16 +215,18 @@ impl KeySources {
     }
 
     /// Return the number from which all sources are wanted and below which none is, if a key's newest source alone decides
-    /// whether the key has a wanted source.
-    pub(super) fn first_of(&self, wanted: &WantedSources<'_>) -> Option<u32> {
-        let first = wanted.first?;
-        let covers = wanted.bits.len() > self.last as usize;
-        (covers && !self.unordered).then_some(first)
+    /// whether the key has a wanted source: delete files newer than a data file.
+    pub(super) fn first_of(&self, wanted: &[Range<u32>]) -> Option<u32> {
+        let [range] = wanted else { return None };
+        (range.end > self.last && !self.unordered).then_some(range.start)
     }
 
-    /// Whether a key has a source whose bit is set.
-    pub(super) fn any(&self, key: u32, newest: u32, wanted: &BooleanBuffer) -> bool {
-        let has = |source: u32| (source as usize) < wanted.len() && wanted.value(source as usize);
+    /// Whether a key has a source in one of the ranges, which are ascending and disjoint.
+    pub(super) fn any(&self, key: u32, newest: u32, wanted: &[Range<u32>]) -> bool {
+        let has = |source: u32| {
+            let at = wanted.partition_point(|range| range.end <= source);
+            wanted.get(at).is_some_and(|range| range.start <= source)
+        };
         if has(newest) {
             return true;
         }
@@ -233,25 +238,5 @@ impl KeySources {
             link = self.older.get(*next as usize);
         }
         false
-    }
-}
-
-/// The sources whose keys apply, one bit each.
-pub(super) struct WantedSources<'a> {
-    bits: &'a BooleanBuffer,
-    /// The first wanted source, if all after it are wanted as well: delete files newer than a data file.
-    first: Option<u32>,
-}
-
-impl<'a> WantedSources<'a> {
-    pub(super) fn new(bits: &'a BooleanBuffer) -> Self {
-        let count = bits.count_set_bits();
-        let first = bits.len() - count;
-        let is_suffix = bits.slice(first, count).count_set_bits() == count;
-        Self { bits, first: u32::try_from(first).ok().filter(|_| is_suffix) }
-    }
-
-    pub(super) fn bits(&self) -> &BooleanBuffer {
-        self.bits
     }
 }

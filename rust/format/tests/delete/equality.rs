@@ -1,5 +1,6 @@
 //! Equality keys against a naive comparison.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::{
@@ -24,6 +25,12 @@ fn key() -> impl Strategy<Value = Key> {
     (prop::option::of(-3_i64..3), prop::option::of("[ab]{0,2}"))
 }
 
+/// The sources whose bit is set.
+fn ranges(bits: impl IntoIterator<Item = bool>) -> Vec<Range<u32>> {
+    let bits: BooleanBuffer = bits.into_iter().collect();
+    bits.set_slices().map(|(start, end)| start as u32..end as u32).collect()
+}
+
 proptest! {
     #[test]
     fn deleted_rows_equal_a_key_with_null_equal_to_null(
@@ -37,9 +44,9 @@ proptest! {
         let distinct: std::collections::HashSet<&Key> = first.iter().chain(&second).collect();
         prop_assert_eq!(keys.len(), distinct.len());
         let deleted = keys.deleted(&columns(&rows)).unwrap();
-        let older = keys.deleted_by(&columns(&rows), &BooleanBuffer::from(vec![true])).unwrap();
+        let older = keys.deleted_by(&columns(&rows), &ranges([true])).unwrap();
         let newer =
-            keys.deleted_by(&columns(&rows), &BooleanBuffer::from(vec![false, true])).unwrap();
+            keys.deleted_by(&columns(&rows), &ranges([false, true])).unwrap();
         for (row, key) in rows.iter().enumerate() {
             prop_assert_eq!(deleted.value(row), distinct.contains(key));
             prop_assert_eq!(older.value(row), first.contains(key));
@@ -87,7 +94,7 @@ fn key_of_several_delete_files_applies_if_one_of_them_does() {
     for (sources, expected) in [(0b00001, true), (0b10110, true), (0b01000, true), (0b00110, false)]
     {
         let bits: Vec<bool> = (0..5).map(|bit| sources >> bit & 1 == 1).collect();
-        let deleted = keys.deleted_by(&column(), &BooleanBuffer::from(bits)).unwrap();
+        let deleted = keys.deleted_by(&column(), &ranges(bits)).unwrap();
         assert_eq!((deleted.value(0), deleted.value(1)), (expected, expected), "{sources:b}");
     }
 }
@@ -160,7 +167,7 @@ proptest! {
         }
         let newest: Vec<bool> = (0..6).map(|source| source >= first).collect();
         for bits in [bits, newest] {
-            let deleted = keys.deleted_by(&column((0..5).collect()), &bits.clone().into()).unwrap();
+            let deleted = keys.deleted_by(&column((0..5).collect()), &ranges(bits.clone())).unwrap();
             for value in 0..5 {
                 let applies = |source: &u32| bits.get(*source as usize) == Some(&true);
                 let expected = sources.iter().any(|(source, of)| applies(source) && of.contains(&value));
@@ -199,9 +206,9 @@ proptest! {
         prop_assert_eq!(keys.len(), distinct.len());
         let deleted = keys.deleted(&column(&rows)).unwrap();
         let newest: Vec<bool> = (0..5).map(|source| source >= first).collect();
-        let by_newest = keys.deleted_by(&column(&rows), &newest.into()).unwrap();
+        let by_newest = keys.deleted_by(&column(&rows), &ranges(newest)).unwrap();
         let one: Vec<bool> = (0..5).map(|source| source == first).collect();
-        let by_one = keys.deleted_by(&column(&rows), &one.into()).unwrap();
+        let by_one = keys.deleted_by(&column(&rows), &ranges(one)).unwrap();
         for (row, value) in rows.iter().enumerate() {
             prop_assert_eq!(deleted.value(row), distinct.contains(value));
             let newer = batches.iter().skip(first).any(|batch| batch.contains(value));
