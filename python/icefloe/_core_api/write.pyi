@@ -55,7 +55,7 @@ def write_position_deletes(
 
     Args:
         io: Storage.
-        data: ``file_path`` utf8 and ``pos`` int64, in any order.
+        data: ``file_path`` utf8, best as a dictionary, and ``pos`` int64, in any order.
         targets: ``file_path`` utf8, ``spec_id`` int32, ``partition`` utf8 of every data file that may appear in ``data``.
         schema: Schema JSON of the table.
         specs: JSON array of all partition specs.

@@ -2,6 +2,7 @@
 
 import struct
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from icefloe.exceptions import ValidationError
@@ -32,6 +33,24 @@ def test_position_deletes_of_each_data_file_are_sorted_and_unique(tmp_path):
         assert written["value_counts"] is None
         assert written["record_count"] == len(rows)
     assert "/b=3/" in files[1]["file_path"]
+
+
+@pytest.mark.parametrize("keys", [pa.int8(), pa.int32(), pa.uint64()], ids=str)
+@pytest.mark.parametrize("values", [pa.string(), pa.large_string()], ids=str)
+def test_paths_in_a_dictionary_are_those_of_plain_text(tmp_path, keys, values):
+    pairs = [("f2", 9), ("f2", 7), ("f1", 4), ("f2", 1), ("f1", 4), ("f2", 0)]
+    targets = [("f1", 0, "[]"), ("f2", 0, "[]")]
+    files = write_deletes(tmp_path, pairs, targets, path_type=pa.dictionary(keys, values))
+    expected = [{"file_path": path, "pos": pos} for path, pos in sorted(set(pairs))]
+    assert read(files).to_pylist() == expected
+    assert write_deletes(tmp_path / "none", [], targets, path_type=pa.dictionary(keys, values)) == []
+
+
+@pytest.mark.parametrize("paths", [pa.string(), pa.dictionary(pa.int32(), pa.string())], ids=str)
+def test_a_path_that_is_null_is_refused(tmp_path, paths):
+    with pytest.raises(ValidationError, match=r"file_path.*without nulls"):
+        write_deletes(tmp_path, [("f1", 1), (None, 2)], [("f1", 0, "[]")], path_type=paths)
+    assert leaves(tmp_path) == []
 
 
 def test_position_deletes_by_partition_share_a_file_without_bounds(tmp_path):

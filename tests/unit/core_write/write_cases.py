@@ -57,10 +57,10 @@ def write(location, data, schema, *, spec=UNPARTITIONED, order=None, presorted=F
     return batch.to_pylist()
 
 
-def write_deletes(location, pairs, targets, *, specs=(UNPARTITIONED,), schema=None, **properties):
+def write_deletes(location, pairs, targets, *, specs=(UNPARTITIONED,), schema=None, path_type=None, **properties):
     data = pa.table(
         {"file_path": [path for path, _ in pairs], "pos": pa.array([pos for _, pos in pairs], pa.int64())},
-        schema=pa.schema([("file_path", pa.string()), ("pos", pa.int64())]),
+        schema=pa.schema([("file_path", path_type or pa.string()), ("pos", pa.int64())]),
     )
     paths, spec_ids, partitions = zip(*targets, strict=True)
     batch = _core.write_position_deletes(

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from icefloe import _core
 from icefloe.table.properties.definitions import DELETE_GRANULARITY
 from icefloe.table.write.delete_rows import delete_rows
-from icefloe.table.write.rows import position_stream, targets
+from icefloe.table.write.rows import changed_files, position_stream, targets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -68,10 +68,10 @@ def write_position_deletes(
         properties: Table properties.
     """
     rows = position_stream(plan, positions)
-    referenced = pc.unique(rows.column("file_path").combine_chunks())
+    referenced = changed_files(plan, positions)
     older = replaced_deletes(plan.files, plan.deletes, referenced, properties)
     known = list(deleted_positions(plan.io.core, older))
-    data = pa.concat_tables([rows, pa.Table.from_batches(known, _ROWS)]) if known else rows
+    data = pa.concat_tables([rows.cast(_ROWS), pa.Table.from_batches(known, _ROWS)]) if known else rows
     return PositionDeleteFiles(
         added=writer.position_deletes(data, targets(plan)), replaced=older.column("file_path"), referenced=referenced
     )

@@ -137,9 +137,15 @@ def rows_at(plan: ScanPlan, schema: str, at: Positions) -> _core.ScanStream:
 
 
 def position_stream(plan: ScanPlan, positions: Positions) -> pa.Table:
-    """Return positions as input of `_core.write_position_deletes`: columns `file_path` and `pos`."""
-    paths = plan.files.column("file_path").take(positions.rows.column(FILE_ROW).combine_chunks())
-    return pa.table({"file_path": paths, "pos": positions.rows.column(POS)})
+    """Return positions as input of `_core.write_position_deletes`: columns `file_path`, a dictionary, and `pos`."""
+    file_rows, pos = (positions.rows.column(name).combine_chunks() for name in (FILE_ROW, POS))
+    paths = pa.DictionaryArray.from_arrays(file_rows, plan.files.column("file_path"))
+    return pa.table({"file_path": paths, "pos": pos})
+
+
+def changed_files(plan: ScanPlan, positions: Positions) -> pa.Array:
+    """Return the paths of the plan's files that hold any of the positions, in the order of the plan."""
+    return plan.files.column("file_path").take(pc.unique(positions.rows.column(FILE_ROW)))
 
 
 def targets(plan: ScanPlan) -> pa.Table:

@@ -110,28 +110,55 @@ fn gather(data: &mut dyn RecordBatchReader) -> Result<Deletes> {
 }
 
 fn add_batch(batch: &RecordBatch, deletes: &mut Deletes) -> Result<()> {
-    let paths = column(batch, "file_path", &DataType::Utf8)?;
     let positions = column(batch, "pos", &DataType::Int64)?;
-    let (paths, positions) = (paths.as_string::<i32>(), positions.as_primitive::<Int64Type>());
-    if let Some(negative) = positions.values().iter().find(|position| **position < 0) {
+    let positions = positions.as_primitive::<Int64Type>().values();
+    if let Some(negative) = positions.iter().find(|position| **position < 0) {
         return Err(FormatError::invalid(
             "pos",
             format!("expected positions of 0 or more, got {negative}"),
         )
         .into());
     }
-    let mut start = 0;
-    while start < batch.num_rows() {
-        let path = paths.value(start);
-        let end = (start..batch.num_rows()).find(|row| paths.value(*row) != path);
-        let end = end.unwrap_or(batch.num_rows());
-        let found = &positions.values()[start..end];
+    let mut rest = positions.as_ref();
+    add_runs(batch, |path, rows| {
+        let (found, after) = rest.split_at(rows);
+        rest = after;
         match deletes.get_mut(path) {
             Some(known) => known.extend_from_slice(found),
             None => {
                 deletes.insert(path.to_owned(), found.to_vec());
             }
         }
+    })
+}
+
+/// Call `add` with each path and its number of rows, for consecutive rows of one path.
+///
+/// The keys of a dictionary are compared instead of the paths, which may take a hundred bytes each.
+fn add_runs(batch: &RecordBatch, mut add: impl FnMut(&str, usize)) -> Result<()> {
+    const NAME: &str = "file_path";
+    let dictionary = batch.column_by_name(NAME).and_then(|found| found.as_any_dictionary_opt());
+    if let Some(dictionary) = dictionary.filter(|dictionary| dictionary.logical_null_count() == 0) {
+        let mismatch = |error: ArrowError| FormatError::Mismatch {
+            column: NAME.to_owned(),
+            found: error.to_string(),
+            expected: DataType::Utf8.to_string(),
+        };
+        let paths = cast(dictionary.values(), &DataType::Utf8).map_err(mismatch)?;
+        let paths = paths.as_string::<i32>();
+        // Keys can be normalized only if there are values.
+        let keys = if paths.is_empty() { Vec::new() } else { dictionary.normalized_keys() };
+        keys.chunk_by(|key, next| key == next).for_each(|run| add(paths.value(run[0]), run.len()));
+        return Ok(());
+    }
+    let paths = column(batch, NAME, &DataType::Utf8)?;
+    let paths = paths.as_string::<i32>();
+    let mut start = 0;
+    while start < batch.num_rows() {
+        let path = paths.value(start);
+        let end = (start..batch.num_rows()).find(|row| paths.value(*row) != path);
+        let end = end.unwrap_or(batch.num_rows());
+        add(path, end - start);
         start = end;
     }
     Ok(())
