@@ -85,6 +85,7 @@ CATALOG_LAYERS = [
 
 SPARK_LAYERS = [
     {"types", "session", "lexer", "worker_process"},
+    {"session_catalog"},
     {"reader", "transform_udf"},
     {"functions", "transform_udfs", "sql_functions"},
     {"writer"},

@@ -77,7 +77,9 @@ def register(spark: Any = None) -> None:
         >>> spark.read.format("icefloe").options(**options).load("db.events").count()
         3
     """
-    active_session(spark).dataSource.register(IcefloeDataSource)
+    from icefloe.spark.session_catalog import register_source
+
+    register_source(active_session(spark), IcefloeDataSource)
 
 
 class IcefloeDataSource(DataSource):

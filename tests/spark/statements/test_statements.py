@@ -13,7 +13,8 @@ from icefloe.exceptions import (
     SchemaMismatchError,
     ValidationError,
 )
-from icefloe.types import StringType
+from icefloe.schema import Schema
+from icefloe.types import IntegerType, ListType, LongType, NestedField, StringType, StructType
 
 from tests.unit.table.maintenance.every_file import put
 
@@ -326,6 +327,38 @@ def test_attached_tables_follow_what_others_create_change_and_drop(spark, tmp_pa
     finally:
         icefloe.spark.detach(spark, "own")
     assert not spark.catalog.databaseExists("own_a")
+
+
+def entries(spark, database):
+    """Return a database of Spark's own catalog and its table `entry`."""
+    session = spark._jsparkSession.sessionState().catalog()
+    identifier = spark._jvm.org.apache.spark.sql.catalyst.TableIdentifier("entry", spark._jvm.scala.Some(database))
+    return session.getDatabaseMetadata(database), session.getTableMetadata(identifier)
+
+
+def fields(entry):
+    """Return the fields of an entry of Spark's own catalog without its name, location and time."""
+    values = {entry.productElementName(number): entry.productElement(number) for number in range(entry.productArity())}
+    own = ("name", "identifier", "locationUri", "storage", "createTime")
+    return {name: value for name, value in values.items() if name not in own}
+
+
+def test_attach_creates_the_entries_that_statements_create(spark, lake, catalog):
+    items = ListType(2, StructType(NestedField(3, "x", IntegerType(), required=True)), element_required=True)
+    identifier = NestedField(1, "id", LongType(), required=True, doc="the row's id")
+    catalog.create_table("db.entry", Schema(identifier, NestedField(4, "items", items)))
+    lake.refresh()
+    try:
+        attached = entries(spark, "lake_db")
+        schema = spark.table("lake_db.entry").schema
+        spark.sql(f"CREATE DATABASE stated COMMENT '{attached[0].description()}'")
+        spark.catalog.createTable("stated.entry", source=attached[1].provider().get(), schema=schema)
+        stated = entries(spark, "stated")
+        assert [fields(entry) for entry in attached] == [fields(entry) for entry in stated]
+    finally:
+        spark.sql("DROP DATABASE IF EXISTS stated CASCADE")
+        catalog.drop_table("db.entry")
+        lake.refresh()
 
 
 def test_attach_leaves_databases_of_spark_alone(spark, tmp_path):

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from icefloe.catalog.memory import InMemoryCatalog
 from icefloe.exceptions import FeatureUnsupportedError, NoSuchTableError, ValidationError
-from icefloe.spark.session import active_session, is_connect, session_key
+from icefloe.spark.session import active_session, session_key
+from icefloe.spark.session_catalog import create_database, create_table, database_exists, register_source
 from icefloe.spark.statements.attached_source import source_class
 from icefloe.spark.statements.spark_names import database_names, table_names
 from icefloe.spark.statements.table_functions import register_functions
@@ -90,7 +91,8 @@ class AttachedCatalog:
                 view = self._view(identifier, database, table)
                 if view is not None and self._tables.get(identifier) != (database, table, view.schema):
                     changed.append(view)
-        # The first data source of a JVM starts a Python process, and the first statement compiles much of Spark: at the same time.
+        # Where statements create them, the first data source of a JVM starts a Python process, and the first statement compiles
+        # much of Spark: at the same time.
         with ThreadPoolExecutor(1) as pool:
             registered = pool.submit(self._register, changed)
             created = {database for database in databases.values() if self._claim(database)}
@@ -152,18 +154,12 @@ class AttachedCatalog:
     def _register(self, views: list[_View]) -> None:
         """Register the data source of each table with the session."""
         for view in views:
-            self.spark.dataSource.register(source_class(view.format_name, self.catalog, view.identifier))
+            register_source(self.spark, source_class(view.format_name, self.catalog, view.identifier))
 
     def _show(self, view: _View, *, replace: bool) -> None:
-        name = f"{view.database}.{quoted(view.table)}"
         if replace:
-            self.spark.sql(f"DROP TABLE IF EXISTS {name}")
-        if is_connect(self.spark):
-            # A Connect client reads all rows of a table that its catalog interface creates; SQL has Spark infer the schema.
-            self.spark.sql(f"CREATE TABLE {name} USING {view.format_name}")
-        else:
-            # SQL would start a Python process for the schema, and has no required elements of lists and maps.
-            self.spark.catalog.createTable(name, source=view.format_name, schema=view.struct)
+            self.spark.sql(f"DROP TABLE IF EXISTS {view.database}.{quoted(view.table)}")
+        create_table(self.spark, view.database, view.table, view.format_name, view.struct)
         self._tables[view.identifier] = (view.database, view.table, view.schema)
 
     def _drop(self, identifier: Identifier) -> None:
@@ -175,14 +171,14 @@ class AttachedCatalog:
         if database in self._databases:
             return False
         comment = f"Tables of catalog {self.name}, attached by icefloe"
-        if self.spark.catalog.databaseExists(database):
+        if database_exists(self.spark, database):
             if self.spark.catalog.getDatabase(database).description != comment:
                 raise ValidationError(
                     f"attach: Spark has a database {database!r} of its own; expected a name whose databases are free, got "
                     f"{self.name!r}: pass name='...', or views=False"
                 )
             self.spark.sql(f"DROP DATABASE {database} CASCADE")  # of an earlier session
-        self.spark.sql(f"CREATE DATABASE {database} COMMENT '{comment}'")
+        create_database(self.spark, database, comment)
         self._databases.add(database)
         return True
 
