@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 Model = TypeVar("Model", bound=JsonModel)
 JsonObject = dict[str, Any]
+# Ids of the snapshots that have a value, by summary key and value.
+Holders = dict[str, dict[str, tuple[int, ...]]]
 
 _INTEGER, _MAYBE_INTEGER, _TEXT = (int,), (int, NoneType), (str,)
 _JSON_TYPES = {int: "integer", str: "string", list: "array", dict: "object"}
@@ -155,9 +157,9 @@ class Entries(Sequence[Model], Generic[Model]):
 
 
 class Snapshots(Entries[Snapshot]):
-    """A table's snapshots in commit order, indexed by id."""
+    """A table's snapshots in commit order, indexed by id and by values in their summaries."""
 
-    __slots__ = ("_positions",)
+    __slots__ = ("_holders", "_positions")
     model = Snapshot
     shape: ClassVar[dict[str, tuple[type, ...]]] = {
         "snapshot-id": _INTEGER,
@@ -170,15 +172,23 @@ class Snapshots(Entries[Snapshot]):
         "schema-id": _MAYBE_INTEGER,
     }
     _positions: dict[int, int]
+    _holders: Holders
 
     def appended(self, *models: Snapshot) -> Self:
-        """Return this list with snapshots appended; it extends the JSON text, and copies the index."""
+        """Return this list with snapshots appended; it extends the JSON text, and copies the indexes."""
         added = {model.snapshot_id: position for position, model in enumerate(models, len(self))}
-        return super().appended(*models).indexed({**self.positions(), **added})
+        holders = {key: _with_holders(of_key, key, models) for key, of_key in self._held().items()}
+        return super().appended(*models).indexed({**self.positions(), **added}, holders)
 
-    def indexed(self, positions: dict[int, int]) -> Self:
-        """Set the position of each snapshot id, which a list of the same snapshots has counted already, and return this list."""
+    def indexed(self, positions: dict[int, int], holders: Holders) -> Self:
+        """Set the indexes, which a list of the same snapshots has made already, and return this list.
+
+        Args:
+            positions: Position of each snapshot id.
+            holders: Ids of the snapshots that have a value, by summary key and value.
+        """
         self._positions = positions
+        self._holders = holders
         return self
 
     def by_id(self, snapshot_id: int) -> Snapshot | None:
@@ -192,10 +202,43 @@ class Snapshots(Entries[Snapshot]):
             self._positions = {key: position for position, key in enumerate(self.column("snapshot-id"))}
         return self._positions
 
+    def having(self, key: str, value: str) -> tuple[int, ...]:
+        """Return the ids of the snapshots whose summary has a value, in commit order.
+
+        The first call for a key reads all summaries; an appended list reads those of its new snapshots alone.
+
+        Args:
+            key: Key of the summary.
+            value: The wanted value.
+        """
+        holders = self._held()
+        if key not in holders:
+            summaries = self.column("summary")
+            holding = [position for position, summary in enumerate(summaries) if summary is not None and key in summary]
+            holders[key] = _with_holders({}, key, [self[position] for position in holding])
+        return holders[key].get(value, ())
+
+    def _held(self) -> Holders:
+        if not hasattr(self, "_holders"):
+            self._holders = {}
+        return self._holders
+
     def without(self, snapshot_ids: set[int]) -> Snapshots:
         """Return the snapshots except the given ids."""
         remaining = [position for key, position in self.positions().items() if key not in snapshot_ids]
         return Snapshots(self._items[position] for position in sorted(remaining))
+
+
+def _with_holders(
+    holders: dict[str, tuple[int, ...]], key: str, snapshots: Iterable[Snapshot]
+) -> dict[str, tuple[int, ...]]:
+    """Return an index of the values of a summary key with more snapshots."""
+    found = dict(holders)
+    for snapshot in snapshots:
+        value = None if snapshot.summary is None else snapshot.summary[key]
+        if value is not None:
+            found[value] = (*found.get(value, ()), snapshot.snapshot_id)
+    return found
 
 
 class SnapshotLog(Entries[SnapshotLogEntry]):

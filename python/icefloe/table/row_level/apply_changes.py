@@ -15,7 +15,7 @@ from icefloe.table.commit.row_delta import RowDelta
 from icefloe.table.commit.snapshot_producer import check_delete_files, head_of
 from icefloe.table.row_level.arrow_clauses import fitted
 from icefloe.table.row_level.unfolded_files import with_unfolded_files
-from icefloe.table.snapshots import ancestors_of
+from icefloe.table.snapshots import is_ancestor_of
 from icefloe.table.write.arrow_input import to_table
 from icefloe.types.arrow import storage_schema
 
@@ -65,8 +65,8 @@ class BatchDelta(RowDelta):
 
 def has_batch(metadata: TableMetadata, branch: str | None, batch_id: str) -> bool:
     """Return whether a snapshot of a branch has the changes of a batch."""
-    snapshots = ancestors_of(head_of(metadata, branch), metadata)
-    return any(one.summary is not None and one.summary[BATCH_ID] == batch_id for one in snapshots)
+    applied, head = metadata.snapshots.having(BATCH_ID, batch_id), head_of(metadata, branch)
+    return head is not None and any(is_ancestor_of(head.snapshot_id, one, metadata) for one in applied)
 
 
 def apply_change_rows(  # noqa: PLR0913 - what a batch of changes has

@@ -14,6 +14,8 @@ from icefloe.exceptions import CorruptFileError, FeatureUnsupportedError, Metada
 from icefloe.partitioning import PartitionField, PartitionSpec
 from icefloe.schema import Schema
 from icefloe.table.metadata import TableMetadata, TableMetadataUtil, TableMetadataV1, new_table_metadata
+from icefloe.table.metadata.entries import Snapshots
+from icefloe.table.snapshots import Snapshot
 from icefloe.table.sorting import UNSORTED_SORT_ORDER, SortField, SortOrder
 from icefloe.types import NestedField
 from pyiceberg.partitioning import PartitionField as TheirField
@@ -160,6 +162,25 @@ def test_snapshots_are_found_by_id_and_name() -> None:
     assert metadata.snapshot_by_id(5) is None
     assert metadata.next_sequence_number() == 3
     assert metadata.new_snapshot_id() not in {1001, 1002}
+
+
+def test_snapshots_are_found_by_values_of_their_summaries() -> None:
+    def summary(note: str | None) -> dict[str, Any]:
+        return {"operation": "append"} if note is None else {"operation": "append", "note": note}
+
+    notes = ["a", "b", None, "a", "7", "7", "", "b"]
+    made = [snapshot_json(number, summary=summary(note)) for number, note in enumerate(notes, 1)]
+    whole = Snapshots([*made, snapshot_json(9, summary=None)])
+    grown = Snapshots(made[:3])
+    assert grown.having("note", "7") == ()
+    for one in made[3:]:
+        grown = grown.appended(Snapshot(**one))
+    for snapshots in (whole, grown):
+        assert snapshots.having("note", "a") == (1001, 1004)
+        assert snapshots.having("note", "7") == (1005, 1006)
+        assert snapshots.having("note", "") == (1007,)
+        assert snapshots.having("other", "a") == ()
+        assert snapshots.without({1001, 1008}).having("note", "a") == (1004,)
 
 
 def test_missing_last_sequence_number_is_the_highest_of_the_snapshots() -> None:

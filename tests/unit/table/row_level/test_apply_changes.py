@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from icefloe.exceptions import ResolveError, SchemaMismatchError, ValidationError
 from icefloe.partitioning import PartitionField, PartitionSpec
+from icefloe.table.metadata.entries import Snapshots
 from icefloe.table.row_level.apply_changes import BATCH_ID
 from icefloe.transforms import BucketTransform, IdentityTransform
 
@@ -58,6 +59,30 @@ def test_batch_is_applied_once(table):
     assert 1 not in rows_of(table)
     assert table.apply_changes(batch, ["id"], "op", "at", batch_id="y").applied
     assert rows_of(table)[1] == 10
+
+
+def test_a_batch_of_another_branch_is_not_applied_yet(table):
+    batch = changes((1, "a", 10, "U", 1))
+    table.manage_snapshots().create_branch(table.current_snapshot().snapshot_id, "other").commit()
+    assert table.apply_changes(batch, ["id"], "op", "at", batch_id="x", branch="other").applied
+    assert table.apply_changes(batch, ["id"], "op", "at", batch_id="x").applied
+    assert not table.apply_changes(batch, ["id"], "op", "at", batch_id="x", branch="other").applied
+    assert rows_of(table)[1] == 10
+
+
+def test_a_new_batch_reads_as_many_snapshots_after_forty_batches_as_after_ten(table, monkeypatch):
+    counts, by_id = [0], Snapshots.by_id
+
+    def counted(self, snapshot_id):
+        counts[-1] += 1
+        return by_id(self, snapshot_id)
+
+    monkeypatch.setattr(Snapshots, "by_id", counted)
+    for number in range(40):
+        counts.append(0)
+        table.apply_changes(changes((1, "a", number, "U", 1)), ["id"], "op", "at", batch_id=str(number))
+    assert counts[11] == counts[40] > 0
+    assert not table.apply_changes(changes((1, "a", 0, "U", 1)), ["id"], "op", "at", batch_id="0").applied
 
 
 def test_batch_that_another_writer_commits_meanwhile_is_applied_once(catalog, table):
