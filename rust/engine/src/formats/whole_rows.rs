@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::resolve::columns::{BatchPlan, FileFacts};
 use crate::resolve::deleted_rows::DeletedRows;
 use crate::resolve::file_columns::FileColumn;
-use crate::resolve::key_tests::KeyTests;
+use crate::resolve::key_filters::KeyFilters;
 use crate::resolve::prune::prune;
 use crate::resolve::request::FileRequest;
 use crate::resolve::row_filter::RowTest;
@@ -24,7 +24,7 @@ pub(crate) struct WholeRows {
     what: &'static str,
     output: BatchPlan,
     tests: Vec<RowTest>,
-    keys: Option<KeyTests>,
+    keys: Option<KeyFilters>,
     deleted: Option<Arc<RoaringTreemap>>,
 }
 
@@ -84,7 +84,7 @@ impl WholeRows {
         }
         let output = BatchPlan::beside(projection, &facts, views, widened(leaves))?;
         let wanted = (projection, &output, views);
-        let keys = KeyTests::new(sets, wanted, &facts, &|_| Ok(vec![0]))?;
+        let keys = KeyFilters::new(sets, wanted, &facts, &|_| Ok(vec![0]))?;
         let output = keys.as_ref().map_or(output, |keys| keys.output.clone());
         let tests = request.tests_beside(&facts, &output.leaves)?;
         let (location, deleted) = (request.location.to_owned(), request.deletes.positions.clone());

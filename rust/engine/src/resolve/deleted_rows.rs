@@ -6,13 +6,13 @@ use icefloe_format::delete::deleted_rows;
 use roaring::RoaringTreemap;
 
 use super::keep::keep_rows;
-use super::key_tests::KeyTest;
+use super::key_filters::KeyFilter;
 use crate::error::Result;
 
 /// Rows to drop from each decoded batch.
 pub(crate) struct DeletedRows<'a> {
     pub(crate) positions: Option<&'a RoaringTreemap>,
-    pub(crate) keys: Vec<&'a KeyTest>,
+    pub(crate) keys: Vec<&'a KeyFilter>,
     /// Position of the next row; unused after a row filter, where there are no positions.
     pub(crate) next: u64,
 }

@@ -18,7 +18,7 @@ use crate::bytes::data_file::DataFile;
 use crate::error::{Error, Result};
 use crate::resolve::columns::{BatchPlan, decoded_schema, element_field, map_fields};
 use crate::resolve::file_columns::FileColumn;
-use crate::resolve::key_tests::KeyTests;
+use crate::resolve::key_filters::KeyFilters;
 use crate::resolve::request::{FileRequest, check_record_count};
 use crate::resolve::row_filter::RowTest;
 use crate::runtime::catch_panic;
@@ -48,7 +48,7 @@ pub(crate) struct OpenFile {
     /// Whether batches hold strings and binaries as views.
     pub(crate) string_views: bool,
     pub(crate) tests: Vec<RowTest>,
-    pub(crate) keys: Option<KeyTests>,
+    pub(crate) keys: Option<KeyFilters>,
     pub(crate) deleted: Option<Arc<RoaringTreemap>>,
 }
 

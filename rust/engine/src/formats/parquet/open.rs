@@ -20,7 +20,7 @@ use super::unit::Unit;
 use crate::error::Result;
 use crate::resolve::columns::{BatchPlan, FileFacts};
 use crate::resolve::file_columns::{FileColumn, file_columns};
-use crate::resolve::key_tests::KeyTests;
+use crate::resolve::key_filters::KeyFilters;
 use crate::resolve::request::FileRequest;
 use crate::resolve::row_filter::RowTest;
 
@@ -36,14 +36,14 @@ pub(crate) fn parquet_units(request: &FileRequest<'_>) -> Result<Vec<Unit>> {
     let row_groups = kept_row_groups(request, &footer, &columns)?;
     let row_groups = prune_by_bloom_filters(request, &footer, &columns, row_groups)?;
     let tests = request.tests(&facts)?;
-    let keys = KeyTests::new(
+    let keys = KeyFilters::new(
         &request.deletes.keys,
         (request.projection, &output, request.string_views),
         &facts,
         &|bounds| Ok(that_might_match(&footer.metadata, &columns, row_groups.clone(), bounds)?),
     )?;
     let plans = std::iter::once(&output).chain(tests.iter().map(RowTest::columns));
-    let plans = plans.chain(keys.iter().flat_map(KeyTests::plans));
+    let plans = plans.chain(keys.iter().flat_map(KeyFilters::plans));
     let predicate_leaves = predicate_leaves(&columns, &request.residual);
     let pages = IndexedPages { row_groups: &row_groups, predicate_leaves: &predicate_leaves };
     let reader = footer.reader(&columns, plans, pages)?;
@@ -157,7 +157,7 @@ fn flat_group(
     };
     let tested = file.tests.iter().flat_map(|test| test.columns().leaves.iter().copied());
     let tested: BTreeSet<usize> =
-        tested.chain(file.keys.iter().flat_map(KeyTests::leaves)).collect();
+        tested.chain(file.keys.iter().flat_map(KeyFilters::leaves)).collect();
     let leaves = tested.union(&file.output.leaves).copied().collect();
     // Row filters and equality deletes compare views.
     let is_viewed = |leaf| file.string_views || tested.contains(&leaf);

@@ -27,7 +27,7 @@ use crate::error::{Error, Result};
 use crate::formats::batch_size::BatchSize;
 use crate::resolve::columns::BatchPlan;
 use crate::resolve::deleted_rows::DeletedRows;
-use crate::resolve::key_tests::KeyTest;
+use crate::resolve::key_filters::KeyFilter;
 
 /// Selected and deleted runs that are shorter than this on average are decoded together and filtered afterwards.
 pub(super) const SHORT_RUN_ROWS: u64 = 32;
@@ -302,7 +302,7 @@ impl Unit {
     }
 
     /// Return the plan of the output batches and the equality deletes whose keys the row group may hold.
-    fn output(&self) -> (&BatchPlan, Vec<&KeyTest>) {
+    fn output(&self) -> (&BatchPlan, Vec<&KeyFilter>) {
         let keys =
             self.file.keys.as_ref().map(|keys| (keys, keys.of_row_group(self.kept.row_group)));
         match keys {

@@ -14,7 +14,7 @@ use super::column::{Cursor, Mask};
 use super::group::FlatGroup;
 use crate::bytes::data_file::DataFile;
 use crate::resolve::columns::BatchPlan;
-use crate::resolve::key_tests::KeyTest;
+use crate::resolve::key_filters::KeyFilter;
 use crate::resolve::row_filter::RowTest;
 
 /// Maximum columns that are decoded batch by batch, with an open page for each column. More columns are decoded one
@@ -31,7 +31,7 @@ pub(crate) struct FlatRows<'a> {
     pub(crate) output: &'a BatchPlan,
     pub(crate) tests: &'a [RowTest],
     /// The equality deletes whose keys the row group may hold.
-    pub(crate) keys: &'a [&'a KeyTest],
+    pub(crate) keys: &'a [&'a KeyFilter],
     /// Ordinal in the file of the row group's first row.
     pub(crate) first_row: u64,
 }

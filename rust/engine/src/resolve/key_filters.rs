@@ -19,14 +19,14 @@ use super::prune::{prune, values_at};
 use crate::error::{Error, Result};
 
 /// The key sets that apply to a file.
-pub(crate) struct KeyTests {
+pub(crate) struct KeyFilters {
     /// The projected columns, from batches that contain the key columns as well.
     pub(crate) output: BatchPlan,
-    tests: Vec<KeyTest>,
+    filters: Vec<KeyFilter>,
 }
 
-/// A set of keys and the decoded columns to compare with them.
-pub(crate) struct KeyTest {
+/// A set of deleted keys and the decoded columns to compare with them.
+pub(crate) struct KeyFilter {
     keys: Arc<EqualityKeys>,
     sources: Option<Arc<[Range<u32>]>>,
     /// The key columns, from batches of their leaves alone.
@@ -38,7 +38,7 @@ pub(crate) struct KeyTest {
     row_groups: Vec<usize>,
 }
 
-impl KeyTests {
+impl KeyFilters {
     /// Resolve the columns of key sets beside the columns of the output; `None` where no row group can hold one of their keys.
     /// `row_groups_of` returns the row groups that may hold a row that satisfies a predicate.
     ///
@@ -50,7 +50,7 @@ impl KeyTests {
         facts: &FileFacts<'_>,
         row_groups_of: &dyn Fn(&BoundPredicate) -> Result<Vec<usize>>,
     ) -> Result<Option<Self>> {
-        let mut tests = Vec::new();
+        let mut filters = Vec::new();
         let mut leaves = output.leaves.clone();
         for set in sets {
             let row_groups = row_groups_of(&set.bounds)?;
@@ -63,33 +63,34 @@ impl KeyTests {
             leaves.extend(&alone.leaves);
             let (keys, sources) = (Arc::clone(&set.keys), set.sources.clone());
             let beside = alone.clone();
-            tests.push((pruned, KeyTest { keys, sources, alone, beside, paths, row_groups }));
+            filters.push((pruned, KeyFilter { keys, sources, alone, beside, paths, row_groups }));
         }
-        if tests.is_empty() {
+        if filters.is_empty() {
             return Ok(None);
         }
         let output = BatchPlan::beside(projection, facts, views, leaves.clone())?;
-        let tests = tests.into_iter().map(|(schema, test)| test.beside(&schema, facts, &leaves));
-        Ok(Some(Self { output, tests: tests.collect::<Result<_>>()? }))
+        let filters =
+            filters.into_iter().map(|(schema, filter)| filter.beside(&schema, facts, &leaves));
+        Ok(Some(Self { output, filters: filters.collect::<Result<_>>()? }))
     }
 
     /// The plans of all decoded columns.
     pub(crate) fn plans(&self) -> impl Iterator<Item = &BatchPlan> + Clone {
-        std::iter::once(&self.output).chain(self.tests.iter().map(|test| &test.beside))
+        std::iter::once(&self.output).chain(self.filters.iter().map(|filter| &filter.beside))
     }
 
     /// The leaves of the key columns.
     pub(crate) fn leaves(&self) -> impl Iterator<Item = usize> {
-        self.tests.iter().flat_map(|test| test.alone.leaves.iter().copied())
+        self.filters.iter().flat_map(|filter| filter.alone.leaves.iter().copied())
     }
 
-    /// The tests that rows of a row group need.
-    pub(crate) fn of_row_group(&self, row_group: usize) -> Vec<&KeyTest> {
-        self.tests.iter().filter(|test| test.row_groups.contains(&row_group)).collect()
+    /// The filters that rows of a row group need.
+    pub(crate) fn of_row_group(&self, row_group: usize) -> Vec<&KeyFilter> {
+        self.filters.iter().filter(|filter| filter.row_groups.contains(&row_group)).collect()
     }
 }
 
-impl KeyTest {
+impl KeyFilter {
     fn beside(
         self,
         schema: &Schema,
@@ -104,10 +105,10 @@ impl KeyTest {
         &self.alone
     }
 
-    /// Which rows of a batch of [`KeyTest::alone`] have a deleted key; `None` if no row has one.
+    /// Which rows of a batch of [`KeyFilter::alone`] have a deleted key; `None` if no row has one.
     ///
     /// # Errors
-    /// As for [`KeyTest::keyed`].
+    /// As for [`KeyFilter::keyed`].
     pub(crate) fn deleted(&self, decoded: &RecordBatch) -> Result<Option<BooleanBuffer>> {
         let keyed = self.keyed_by(&self.alone, decoded)?;
         Ok(deleted_rows(0..decoded.num_rows() as u64, None, &[keyed])?)
