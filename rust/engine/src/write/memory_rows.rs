@@ -1,14 +1,21 @@
 //! Rows in memory: collected, then sorted.
 
-use arrow_array::RecordBatch;
+use std::sync::Arc;
+
+use arrow_array::{Array, RecordBatch, RecordBatchOptions, UInt32Array};
 use arrow_row::Rows;
+use arrow_schema::{ArrowError, Schema};
+use arrow_select::concat::concat;
+use arrow_select::take::take;
 
 use super::row_order::{RowKeys, key_of};
 use super::sort::gather;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 const MIN_BATCH_ROWS: usize = 64;
 const MAX_BATCH_ROWS: usize = 8192;
+/// The most bytes of rows whose columns are concatenated: offsets of strings have 32 bits.
+const MAX_CONCATENATED_BYTES: usize = 1 << 30;
 
 /// The first bytes of a row's key, and the row. Places order by key, then as the rows came.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,6 +64,11 @@ impl Waiting {
         self.batches.is_empty()
     }
 
+    /// The count of rows.
+    pub(super) fn len(&self) -> usize {
+        self.places.len()
+    }
+
     /// Bytes in memory.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
@@ -70,7 +82,7 @@ impl Waiting {
 
     /// The rows in order, in batches of `batch_rows`.
     pub(super) fn sorted(self, batch_rows: usize) -> MemoryRows {
-        let Self { batches, keys, mut places, .. } = self;
+        let Self { batches, keys, mut places, bytes } = self;
         if keys.iter().all(Option::is_none) {
             places.sort_unstable();
         } else {
@@ -83,7 +95,7 @@ impl Waiting {
                 prefixes.then_with(|| key(left).cmp(key(right))).then_with(|| left.cmp(right))
             });
         }
-        MemoryRows { batches, places, next: 0, batch_rows }
+        MemoryRows { batches, places, bytes, next: 0, batch_rows }
     }
 }
 
@@ -91,6 +103,7 @@ impl Waiting {
 pub(super) struct MemoryRows {
     batches: Vec<RecordBatch>,
     places: Vec<Place>,
+    bytes: usize,
     next: usize,
     batch_rows: usize,
 }
@@ -98,18 +111,57 @@ pub(super) struct MemoryRows {
 impl MemoryRows {
     /// The next rows and the first bytes of their keys, `None` after the last.
     pub(super) fn next_batch(&mut self) -> Result<Option<(RecordBatch, Vec<u128>)>> {
-        let end = self.places.len().min(self.next + self.batch_rows);
-        let places = self.places.get(self.next..end).unwrap_or_default();
-        if places.is_empty() {
-            return Ok(None);
-        }
-        let rows: Vec<_> =
-            places.iter().map(|place| (index(place.batch), index(place.row))).collect();
+        let Some(places) = self.next_places() else { return Ok(None) };
+        let batch = interleaved(&self.batches, places)?;
         let keys = places.iter().map(Place::key).collect();
-        let batch = gather(&self.batches, &rows)?;
-        self.next = end;
+        self.next += batch.num_rows();
         Ok(Some((batch, keys)))
     }
+
+    /// As [`Self::next_batch`], for batches with a large part of all rows: reads each column from one array that fits into
+    /// the processor's cache.
+    pub(super) fn next_part(&mut self) -> Result<Option<(RecordBatch, Vec<u128>)>> {
+        if self.bytes > MAX_CONCATENATED_BYTES {
+            return self.next_batch();
+        }
+        let Some(places) = self.next_places() else { return Ok(None) };
+        let batch = taken(&self.batches, places);
+        let batch = batch.map_err(|error| Error::internal("sort rows", error))?;
+        let keys = places.iter().map(Place::key).collect();
+        self.next += batch.num_rows();
+        Ok(Some((batch, keys)))
+    }
+
+    fn next_places(&self) -> Option<&[Place]> {
+        let end = self.places.len().min(self.next + self.batch_rows);
+        self.places.get(self.next..end).filter(|places| !places.is_empty())
+    }
+}
+
+fn interleaved(batches: &[RecordBatch], places: &[Place]) -> Result<RecordBatch> {
+    let rows = places.iter().map(|place| (index(place.batch), index(place.row)));
+    Ok(gather(batches, &rows.collect::<Vec<_>>())?)
+}
+
+fn taken(batches: &[RecordBatch], places: &[Place]) -> Result<RecordBatch, ArrowError> {
+    let starts: Vec<usize> = batches
+        .iter()
+        .scan(0, |rows, batch| Some(std::mem::replace(rows, *rows + batch.num_rows())))
+        .collect();
+    let row = |place: &Place| {
+        let start = starts.get(index(place.batch)).copied().unwrap_or(usize::MAX);
+        u32::try_from(start.saturating_add(index(place.row))).unwrap_or(u32::MAX)
+    };
+    let rows = UInt32Array::from_iter_values(places.iter().map(row));
+    let schema = batches.first().map_or_else(|| Arc::new(Schema::empty()), RecordBatch::schema);
+    let column = |position: usize| {
+        let parts: Vec<&dyn Array> =
+            batches.iter().map(|batch| batch.column(position).as_ref()).collect();
+        take(&concat(&parts)?, &rows, None)
+    };
+    let columns = (0..schema.fields().len()).map(column).collect::<Result<Vec<_>, _>>()?;
+    let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
+    RecordBatch::try_new_with_options(Arc::clone(&schema), columns, &options)
 }
 
 fn index(number: u32) -> usize {

@@ -19,6 +19,12 @@ use crate::error::Result;
 const FAN_IN: usize = 96;
 /// The batches of sorted rows that the memory limit holds.
 const SORTED_BATCHES: usize = 16;
+/// The parts of a run in which its columns are gathered. In a part of many rows the values of one column are read from the
+/// processor's cache, but the part is a copy of its rows.
+const RUN_PARTS: usize = 2;
+const MOST_GATHERED_ROWS: usize = 65_536;
+/// The part of the memory limit that holds the rows of a run.
+const RUN_SHARE: usize = 5;
 const TASK: &str = "sort rows";
 
 /// A stream whose rows are sorted when the first batch is requested.
@@ -97,7 +103,7 @@ impl SortedRows {
             waiting.add(batch, keys);
             // One run waits while another one is sorted; gathering the sorted rows, writing and the batches of `data` that
             // were read ahead take the rest.
-            if waiting.bytes() >= self.memory_bytes / 4 {
+            if waiting.bytes() >= self.memory_bytes / RUN_SHARE {
                 runs.write(std::mem::take(&mut waiting), self.memory_bytes)?;
             }
         }
@@ -157,12 +163,15 @@ impl Runs {
         self.batch_rows = rows.batch_rows(memory_bytes / 4, FAN_IN);
         self.merged_rows = rows.batch_rows(memory_bytes, SORTED_BATCHES);
         let batch_rows = self.batch_rows;
+        let gathered_rows = rows.len().div_ceil(RUN_PARTS).clamp(batch_rows, MOST_GATHERED_ROWS);
         let (schema, order) = (Arc::clone(&self.schema), Arc::clone(&self.order));
         let work = move || {
-            let mut rows = rows.sorted(batch_rows);
+            let mut rows = rows.sorted(gathered_rows);
             let mut writer = RunWriter::new(&schema, &order)?;
-            while let Some((batch, keys)) = rows.next_batch()? {
-                writer.write(&batch, keys)?;
+            while let Some((batch, keys)) = rows.next_part()? {
+                for (part, keys) in keys.chunks(batch_rows).enumerate() {
+                    writer.write(&batch.slice(part * batch_rows, keys.len()), keys.to_vec())?;
+                }
             }
             writer.finish()
         };
