@@ -63,7 +63,7 @@ impl OrcShape {
 /// The output of a file, shared with its encoder.
 #[derive(Debug, Default)]
 struct Sink {
-    /// `None` after the file is closed or abandoned.
+    /// `None` after the file is closed or abandoned, and after a failed write.
     output: Option<Output>,
     tail: Vec<u8>,
     failure: Option<Error>,
@@ -79,14 +79,15 @@ impl SharedSink {
 }
 
 impl Write for SharedSink {
+    /// Write to the output, or remember why that failed; the bytes that follow are dropped. An encoder never sees the failure:
+    /// that of `pyarrow.orc` throws an exception of C++ through Python when it closes a file, which ends the process.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut sink = self.lock();
-        let Some(output) = &mut sink.output else {
-            return Err(io::Error::other("the file is closed"));
-        };
+        let Some(output) = &mut sink.output else { return Ok(bytes.len()) };
         if let Err(error) = output.write_all(bytes) {
             sink.failure = Some(write_failure(&self.1, &error));
-            return Err(error);
+            sink.output = None;
+            return Ok(bytes.len());
         }
         sink.tail.extend_from_slice(bytes);
         let excess = sink.tail.len().saturating_sub(TAIL_BYTES);
@@ -167,9 +168,9 @@ impl OrcFile {
         Ok(())
     }
 
-    /// The error of the storage, if a write to it has failed, instead of the encoder's.
+    /// The error of the storage, if a write to it has failed, or else the encoder's outcome.
     fn settle(&self, outcome: Result<()>) -> Result<()> {
-        outcome.map_err(|error| self.sink.lock().failure.take().unwrap_or(error))
+        self.sink.lock().failure.take().map_or(outcome, Err)
     }
 
     pub(super) fn rows(&self) -> usize {
