@@ -309,8 +309,10 @@ def test_commit_to_a_renamed_table_is_refused(catalog, table, namespace, server)
     with pytest.warns(LeftoverFilesWarning):
         catalog.rename_table(table.name(), (namespace, "u"))
     assert entry_of(catalog, table.name())["Parameters"]["table_type"] == RENAMED
-    with pytest.raises(NoSuchIcebergTableError):
+    with pytest.raises(NoSuchTableError, match="does not exist"):
         table.append(ROWS)
+    with pytest.raises(NoSuchTableError, match="does not exist"):
+        catalog.load_table(table.name())
 
 
 def test_purge_fails_after_a_concurrent_commit(catalog, table, server):

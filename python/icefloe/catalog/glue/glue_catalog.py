@@ -136,6 +136,11 @@ class GlueCatalog(MetastoreCatalog):
             raise self._conflict(namespace, name)
         return entry
 
+    def _location_in(self, parameters: Properties, namespace: Identifier, name: str) -> str:
+        if parameters.get(TABLE_TYPE) == RENAMED:
+            raise self._missing(namespace, name)
+        return super()._location_in(parameters, namespace, name)
+
     def _parameters(self, database: str, name: str) -> Properties | None:
         entry = self._entry(database, name)
         return None if entry is None else dict(entry.get("Parameters", {}))
