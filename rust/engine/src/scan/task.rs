@@ -33,7 +33,7 @@ pub struct ScanTask {
     pub length: u64,
     /// JSON of the residual predicate.
     pub residual: Option<Arc<str>>,
-    /// The delete files that apply, as ranges of rows of the plan's deletes.
+    /// The delete files that apply, as ascending and separate ranges of rows of the plan's deletes.
     pub deletes: Vec<Range<usize>>,
     /// If given, return only the rows that these delete files delete and `deletes` do not.
     pub marks: Option<Vec<Range<usize>>>,
@@ -142,8 +142,18 @@ fn delete_rows(
             let reason = format!(
                 "expected rows of the {delete_count} deletes, got {count} from row {first} on"
             );
-            FormatError::invalid("files", reason).into()
+            FormatError::invalid("files", reason)
         })
     });
-    runs.collect()
+    let mut runs: Vec<Range<usize>> = runs.collect::<Result<_, _>>()?;
+    // Plans have ascending runs; tasks that callers put together need not.
+    runs.sort_unstable_by_key(|run| (run.start, run.end));
+    runs.dedup_by(|next, last| {
+        let touches = next.start <= last.end;
+        if touches {
+            last.end = last.end.max(next.end);
+        }
+        touches
+    });
+    Ok(runs)
 }
