@@ -27,13 +27,7 @@ _PROVIDER, _PROPERTIES, _TRACKS_PARTITIONS = 5, 12, 18
 
 
 def register_source(spark: Any, source: type[Any]) -> None:
-    """Register a data source of an unchanging name with a session; its name is in lower case.
-
-    Examples:
-        >>> register_source(spark, IcefloeDataSource)
-        >>> spark.read.format("icefloe").options(**options).load("db.events").count()
-        3
-    """
+    """Register a data source with a session, in place of another one of its name, which is in lower case."""
     if is_connect(spark) or not _done(lambda: _put_source(spark, source)):
         spark.dataSource.register(source)
 
