@@ -22,7 +22,7 @@ KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr
 def azure_server(directory: Path):
     """The endpoint of an account that has one container, ``box``."""
     command = tool("azurite-blob", "npm install azurite")
-    arguments = ["--silent", "--skipApiVersionCheck", "--inMemoryPersistence"]
+    arguments = ["--silent", "--skipApiVersionCheck", "--inMemoryPersistence", "--disableTelemetry"]
     # Asked to end, the emulator waits for idle connections, which clients keep for a minute or more.
     kill = {"stop": signal.SIGKILL}
     with running(lambda port: [command, *arguments, "--blobPort", str(port)], directory / "log", **kill) as port:
