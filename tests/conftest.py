@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.faults import report
-from tests.faults.sweep import Selection
+from tests.faults.selection import Selection
 from tests.simulator import tally
 
 # The same examples at every run and on every machine, however long one takes; `--hypothesis-profile=explore` draws others.

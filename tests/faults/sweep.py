@@ -13,6 +13,7 @@ from icefloe.exceptions import CommitStateUnknownException, IcebergError, Leftov
 from icefloe.table.environment import SYSTEM
 
 from tests.faults.initial_tables import InitialTables, discard
+from tests.faults.selection import ALL, Selection
 from tests.faults.table_operations import TableOperation, prepare
 from tests.faults.table_state import ReferencedFiles, append_to_each, files_of, sizes_of, state_of, tables_of
 
@@ -62,25 +63,6 @@ class Faults(Protocol):
 
     def kinds_of(self, name: str) -> tuple[str, ...]:
         """Return the kinds of faults that have distinct effects at a call."""
-
-
-@dataclass(frozen=True)
-class Selection:
-    """A share of all faults: one of each `share` faults of each operation, beginning with number `first`."""
-
-    share: int = 1
-    first: int = 0
-
-    def __contains__(self, number: int) -> bool:
-        return (number + self.first) % self.share == 0
-
-    def of(self, operations: list[str]) -> list[str]:
-        """Return the operations to sweep: one of each `share`, at most 16, beginning with number `first`."""
-        step = min(self.share, 16)
-        return operations[self.first % step :: step]
-
-
-ALL = Selection()
 
 
 @dataclass

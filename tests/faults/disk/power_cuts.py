@@ -17,7 +17,8 @@ from icefloe.exceptions import IcebergError
 
 from tests.faults.disk.faulty_disk import FaultyDisk
 from tests.faults.disk.record import SystemCall, recorded
-from tests.faults.sweep import ALL, Selection, Tally
+from tests.faults.selection import ALL, Selection
+from tests.faults.sweep import Tally
 from tests.faults.table_operations import TableOperation, prepare
 from tests.faults.table_state import ReferencedFiles, append_to_each, state_of, tables_of
 

@@ -20,7 +20,8 @@ from icefloe.table.environment import SYSTEM
 from tests.faults.disk.faulty_disk import FaultyDisk
 from tests.faults.disk.power_cuts import PowerCuts
 from tests.faults.operations import OPERATIONS
-from tests.faults.sweep import Calls, Selection, Sweep
+from tests.faults.selection import Selection
+from tests.faults.sweep import Calls, Sweep
 from tests.simulator.mutants import POWER_CUT_MUTANTS, mutated
 
 
