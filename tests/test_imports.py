@@ -93,3 +93,14 @@ print([key for key in reads if 'ICEBERG' in key or 'ICEFLOE' in key])
     import_only = int(in_fresh_interpreter("import os, pyarrow, pydantic; print(len(os.listdir('/proc/self/task')))"))
     assert int(threads) <= import_only
     assert keys == "[]"
+
+
+def test_options_of_the_tests_load_no_client_of_a_catalog() -> None:
+    # `make matrix` runs the tests of Spark where these are not installed.
+    code = f"""
+import sys
+sys.path.insert(0, {str(Path(__file__).parent.parent)!r})
+import tests.conftest, tests.spark.conftest
+print([name for name in ("boto3", "psycopg", "pymysql", "thrift", "hive_metastore", "moto") if name in sys.modules])
+"""
+    assert in_fresh_interpreter(code) == "[]"
