@@ -1,6 +1,7 @@
 //! Rows sorted across batches, in memory and over the memory limit.
 
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
@@ -136,4 +137,69 @@ fn error_of_the_input_ends_the_rows() {
     let error = found.next().unwrap().unwrap_err().to_string();
     assert!(error.contains("no more"), "{error}");
     assert!(found.next().is_none());
+}
+
+/// Run work in a thread; panic if it takes a minute, as it does when threads wait for each other.
+fn without_deadlock(work: impl FnOnce() + Send + 'static) {
+    let (done, finished) = mpsc::channel();
+    std::thread::spawn(move || {
+        work();
+        done.send(()).unwrap();
+    });
+    finished.recv_timeout(Duration::from_secs(60)).unwrap();
+}
+
+#[test]
+fn consumer_may_stop_before_the_last_row() {
+    without_deadlock(|| {
+        let rows = rows(5_000);
+        for _ in 0..20 {
+            let all = batches(&rows, 100);
+            let schema = all[0].schema();
+            let reader = RecordBatchIterator::new(all.into_iter().map(Ok), schema);
+            let order = order(UNPARTITIONED, Some(BY_A), None);
+            let mut sorted = SortedRows::new(Box::new(reader), order, 50_000);
+            assert!(sorted.next().unwrap().unwrap().num_rows() < rows.len());
+        }
+        let found = sorted(batches(&rows, 100), order(UNPARTITIONED, Some(BY_A), None), 50_000);
+        assert_eq!(found.len(), rows.len());
+    });
+}
+
+#[test]
+fn error_of_the_input_after_spilled_runs_ends_the_rows() {
+    without_deadlock(|| {
+        let all = batches(&rows(5_000), 100);
+        let schema = all[0].schema();
+        let broken = arrow_schema::ArrowError::ComputeError("no more".into());
+        let data = all.into_iter().map(Ok).chain([Err(broken)]);
+        let reader = RecordBatchIterator::new(data, schema);
+        let order = order(UNPARTITIONED, Some(BY_A), None);
+        let mut sorted = SortedRows::new(Box::new(reader), order, 50_000);
+        let error = sorted.next().unwrap().unwrap_err().to_string();
+        assert!(error.contains("no more"), "{error}");
+        assert!(sorted.next().is_none());
+    });
+}
+
+#[test]
+fn merged_batches_keep_their_values_while_more_of_the_runs_is_read() {
+    let rows = rows(20_000);
+    let all = batches(&rows, 512);
+    let schema = all[0].schema();
+    let reader = RecordBatchIterator::new(all.into_iter().map(Ok), schema);
+    let order = order(UNPARTITIONED, Some(BY_A), None);
+    let merged: Vec<RecordBatch> =
+        SortedRows::new(Box::new(reader), order, 100_000).map(Result::unwrap).collect();
+    assert!(merged.len() > 10);
+    let mut found: Vec<Row> = vec![];
+    for batch in &merged {
+        let a = batch.column(0).as_primitive::<Int64Type>().iter();
+        let b = batch.column(1).as_string::<i32>().iter();
+        let n = batch.column(2).as_primitive::<Int64Type>().values().iter();
+        found.extend(a.zip(b).zip(n).map(|((a, b), n)| (a, b.map(str::to_owned), *n)));
+    }
+    let mut expected = rows;
+    expected.sort_by_key(|row| row.0);
+    assert_eq!(found, expected);
 }

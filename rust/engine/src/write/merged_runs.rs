@@ -3,9 +3,11 @@
 use std::cmp::Ordering;
 
 use arrow_array::RecordBatch;
+use arrow_buffer::Buffer;
 
 use super::loser_tree::LoserTree;
 use super::row_order::{RowKeys, RowOrder};
+use super::run_memory::RunMemory;
 use super::sort::gather;
 use super::sorted_run::{Run, RunReader};
 use crate::error::Result;
@@ -23,9 +25,17 @@ struct Cursor {
 pub(super) struct MergedRuns {
     cursors: Cursors,
     tree: LoserTree,
-    /// The batches that pending rows or cursors refer to.
-    batches: Vec<RecordBatch>,
+    held: Held,
     batch_rows: usize,
+}
+
+/// The batches that pending rows or cursors refer to.
+#[derive(Default)]
+struct Held {
+    batches: Vec<RecordBatch>,
+    /// The memory of each batch.
+    bytes: Vec<Buffer>,
+    memory: RunMemory,
 }
 
 /// The cursors of all runs, `None` for a run that has ended.
@@ -61,16 +71,16 @@ impl Cursors {
 impl MergedRuns {
     /// Merge runs into batches of `batch_rows` rows.
     pub(super) fn new(runs: Vec<Run>, order: &RowOrder, batch_rows: usize) -> Result<Self> {
-        let (mut cursors, mut batches) = (Cursors::default(), vec![]);
+        let (mut cursors, mut held) = (Cursors::default(), Held::default());
         for run in runs {
-            let cursor = advance(run.open(order)?, order, &mut batches)?;
+            let cursor = held.advance(run.open(order)?, order)?;
             let position = cursors.cursors.len();
             cursors.cursors.push(None);
             cursors.prefixes.push(u128::MAX);
             cursors.set(position, cursor);
         }
         let tree = LoserTree::new(cursors.cursors.len(), |left, right| cursors.less(left, right));
-        Ok(Self { cursors, tree, batches, batch_rows })
+        Ok(Self { cursors, tree, held, batch_rows })
     }
 
     /// The next rows and the first bytes of their keys, `None` after the last.
@@ -78,7 +88,7 @@ impl MergedRuns {
         &mut self,
         order: &RowOrder,
     ) -> Result<Option<(RecordBatch, Vec<u128>)>> {
-        self.forget_consumed();
+        self.held.forget_consumed(&mut self.cursors);
         let mut rows = Vec::with_capacity(self.batch_rows);
         let mut keys = Vec::with_capacity(self.batch_rows);
         while rows.len() < self.batch_rows {
@@ -90,7 +100,7 @@ impl MergedRuns {
             if cursor.row < cursor.keys.len() {
                 self.cursors.prefixes[least] = cursor.keys.prefix(cursor.row);
             } else if let Some(ended) = self.cursors.cursors[least].take() {
-                let next = advance(ended.reader, order, &mut self.batches)?;
+                let next = self.held.advance(ended.reader, order)?;
                 self.cursors.set(least, next);
             }
             let cursors = &self.cursors;
@@ -99,31 +109,34 @@ impl MergedRuns {
         if rows.is_empty() {
             return Ok(None);
         }
-        Ok(Some((gather(&self.batches, &rows)?, keys)))
-    }
-
-    /// Drop batches whose rows were all emitted.
-    fn forget_consumed(&mut self) {
-        let mut held = Vec::with_capacity(self.cursors.cursors.len());
-        for cursor in self.cursors.cursors.iter_mut().flatten() {
-            held.push(self.batches[cursor.batch].clone());
-            cursor.batch = held.len() - 1;
-        }
-        self.batches = held;
+        Ok(Some((gather(&self.held.batches, &rows)?, keys)))
     }
 }
 
-/// The cursor at the next batch of a run, `None` after the last.
-fn advance(
-    mut reader: RunReader,
-    order: &RowOrder,
-    batches: &mut Vec<RecordBatch>,
-) -> Result<Option<Cursor>> {
-    while let Some((batch, keys)) = reader.next_batch(order)? {
-        if batch.num_rows() > 0 {
-            batches.push(batch);
-            return Ok(Some(Cursor { reader, batch: batches.len() - 1, keys, row: 0 }));
+impl Held {
+    /// The cursor at the next batch of a run, `None` after the last.
+    fn advance(&mut self, mut reader: RunReader, order: &RowOrder) -> Result<Option<Cursor>> {
+        while let Some(next) = reader.next_batch(order, &mut self.memory)? {
+            if next.rows.num_rows() > 0 {
+                self.batches.push(next.rows);
+                self.bytes.push(next.bytes);
+                let batch = self.batches.len() - 1;
+                return Ok(Some(Cursor { reader, batch, keys: next.keys, row: 0 }));
+            }
         }
+        Ok(None)
     }
-    Ok(None)
+
+    /// Drop batches whose rows were all emitted, and use their memory again.
+    fn forget_consumed(&mut self, cursors: &mut Cursors) {
+        let mut held = Self { memory: std::mem::take(&mut self.memory), ..Self::default() };
+        for cursor in cursors.cursors.iter_mut().flatten() {
+            held.batches.push(self.batches[cursor.batch].clone());
+            held.bytes.push(self.bytes[cursor.batch].clone());
+            cursor.batch = held.batches.len() - 1;
+        }
+        let before = std::mem::replace(self, held);
+        drop(before.batches);
+        before.bytes.into_iter().for_each(|bytes| self.memory.give(bytes));
+    }
 }

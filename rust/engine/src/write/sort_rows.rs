@@ -173,7 +173,7 @@ impl Runs {
                     writer.write(&batch.slice(part * batch_rows, keys.len()), keys.to_vec())?;
                 }
             }
-            writer.finish()
+            Ok(writer.finish())
         };
         self.writing = Some(Background::start(TASK, work)?);
         Ok(())
@@ -203,7 +203,7 @@ impl Runs {
         while let Some((batch, keys)) = merged.next_batch(&self.order)? {
             writer.write(&batch, keys)?;
         }
-        writer.finish()
+        Ok(writer.finish())
     }
 
     /// Merge all runs, those with earlier rows first.
@@ -218,5 +218,55 @@ impl Runs {
             runs.push(self.merge(rest)?);
         }
         MergedRuns::new(runs, &self.order, self.merged_rows)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::{ArrayRef, Int64Array};
+    use icefloe_format::spec::{PartitionSpec, Schema, SortOrder};
+
+    use super::*;
+
+    const SCHEMA: &str = r#"{"type":"struct","schema-id":0,"fields":[
+        {"id":1,"name":"a","required":true,"type":"long"}]}"#;
+    const BY_A: &str = r#"{"order-id":1,"fields":[{"source-id":1,"transform":"identity","direction":"asc","null-order":"nulls-first"}]}"#;
+
+    fn by_a() -> RowOrder {
+        let schema = Schema::from_json(SCHEMA).unwrap();
+        let spec = PartitionSpec::from_json(r#"{"spec-id":0,"fields":[]}"#).unwrap();
+        let order = SortOrder::from_json(BY_A).unwrap();
+        RowOrder::new(&schema, &spec, Some(&order), None).unwrap()
+    }
+
+    /// A run of the numbers 0 to 999, in batches of 100.
+    fn run(order: &RowOrder) -> Run {
+        let numbers: Vec<i64> = (0..1_000).collect();
+        let batch = |numbers: &[i64]| {
+            let a: ArrayRef = Arc::new(Int64Array::from(numbers.to_vec()));
+            RecordBatch::try_from_iter_with_nullable([("a", a, false)]).unwrap()
+        };
+        let mut writer = RunWriter::new(&batch(&[]).schema(), order).unwrap();
+        for numbers in numbers.chunks(100) {
+            let batch = batch(numbers);
+            let keys = order.keys(&batch).unwrap();
+            writer.write(&batch, keys.prefixes).unwrap();
+        }
+        writer.finish()
+    }
+
+    #[test]
+    fn run_that_cannot_be_read_ends_the_rows_with_an_error() {
+        let order = Arc::new(by_a());
+        let (whole, cut) = (run(&order), run(&order));
+        cut.cut(10_000);
+        let merged = MergedRuns::new(vec![whole, cut], &order, 64).unwrap();
+        let schema = Arc::new(arrow_schema::Schema::empty());
+        let state = Sorted::Merging(merged).ahead(&order).unwrap();
+        let mut rows = SortedRows { schema, order, memory_bytes: 1, state };
+        assert_eq!(rows.next().unwrap().unwrap().num_rows(), 64);
+        let error = rows.by_ref().find_map(Result::err).unwrap().to_string();
+        assert!(error.contains("temporary file"), "{error}");
+        assert!(rows.next().is_none());
     }
 }

@@ -1,0 +1,66 @@
+//! Memory that the batches of sorted runs are read into, used again and again.
+
+use arrow_buffer::Buffer;
+
+/// The most blocks that wait to be used again.
+const MOST_BLOCKS: usize = 32;
+/// The part of a block that is allocated beyond its bytes, so that longer batches fit into it.
+const SLACK_PART: usize = 16;
+
+/// Blocks of memory that no batch uses any more.
+///
+/// Without them, each batch of a run is read into memory that the allocator has just got from the operating system: it returns
+/// freed memory there when zeros are requested, and a merge would fault in every page of every run.
+#[derive(Default)]
+pub(super) struct RunMemory {
+    blocks: Vec<Vec<u8>>,
+}
+
+impl RunMemory {
+    /// A block of `length` bytes, whose values are not defined.
+    pub(super) fn take(&mut self, length: usize) -> Vec<u8> {
+        let found = self.blocks.iter().position(|block| block.capacity() >= length);
+        let mut block = match found {
+            Some(place) => self.blocks.swap_remove(place),
+            None => Vec::with_capacity(length + length / SLACK_PART),
+        };
+        // Bytes of the last use stay: writing zeros over them would cost as much as reading.
+        block.resize(length, 0);
+        block
+    }
+
+    /// Keep the memory of a batch, unless arrays still use it.
+    pub(super) fn give(&mut self, bytes: Buffer) {
+        if self.blocks.len() < MOST_BLOCKS
+            && let Ok(block) = bytes.into_vec()
+        {
+            self.blocks.push(block);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_used_again_once_nothing_reads_it() {
+        let mut memory = RunMemory::default();
+        let bytes = Buffer::from_vec(memory.take(1_000));
+        let (start, array) = (bytes.as_ptr(), bytes.clone());
+        memory.give(bytes.clone());
+        assert!(memory.blocks.is_empty());
+        drop(array);
+        memory.give(bytes);
+        let block = memory.take(1_050);
+        assert_eq!((block.as_ptr(), block.len()), (start, 1_050));
+    }
+
+    #[test]
+    fn few_blocks_wait() {
+        let mut memory = RunMemory::default();
+        let blocks: Vec<_> = (0..2 * MOST_BLOCKS).map(|_| memory.take(10)).collect();
+        blocks.into_iter().for_each(|block| memory.give(Buffer::from_vec(block)));
+        assert_eq!(memory.blocks.len(), MOST_BLOCKS);
+    }
+}
