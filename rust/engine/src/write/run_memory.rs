@@ -2,15 +2,16 @@
 
 use arrow_buffer::Buffer;
 
-/// The most blocks that wait to be used again.
-const MOST_BLOCKS: usize = 32;
+/// The most bytes of blocks that wait to be used again. Between two batches of a merge, about as many bytes become free as
+/// one of them has.
+const MOST_BYTES: usize = 8 << 20;
 /// The part of a block that is allocated beyond its bytes, so that longer batches fit into it.
 const SLACK_PART: usize = 16;
 
 /// Blocks of memory that no batch uses any more.
 ///
-/// Without them, each batch of a run is read into memory that the allocator has just got from the operating system: it returns
-/// freed memory there when zeros are requested, and a merge would fault in every page of every run.
+/// Without them, each batch of a run is read into new memory that is zeroed first. The allocator zeroes freed memory by giving
+/// it back to the operating system, so a merge has a page fault for every page of every run.
 #[derive(Default)]
 pub(super) struct RunMemory {
     blocks: Vec<Vec<u8>>,
@@ -31,7 +32,8 @@ impl RunMemory {
 
     /// Keep the memory of a batch, unless arrays still use it.
     pub(super) fn give(&mut self, bytes: Buffer) {
-        if self.blocks.len() < MOST_BLOCKS
+        let waiting: usize = self.blocks.iter().map(Vec::capacity).sum();
+        if waiting + bytes.capacity() <= MOST_BYTES
             && let Ok(block) = bytes.into_vec()
         {
             self.blocks.push(block);
@@ -57,10 +59,10 @@ mod tests {
     }
 
     #[test]
-    fn few_blocks_wait() {
+    fn bytes_of_waiting_blocks_are_bounded() {
         let mut memory = RunMemory::default();
-        let blocks: Vec<_> = (0..2 * MOST_BLOCKS).map(|_| memory.take(10)).collect();
+        let blocks: Vec<_> = (0..5).map(|_| memory.take(MOST_BYTES / 3)).collect();
         blocks.into_iter().for_each(|block| memory.give(Buffer::from_vec(block)));
-        assert_eq!(memory.blocks.len(), MOST_BLOCKS);
+        assert_eq!(memory.blocks.len(), 2);
     }
 }
