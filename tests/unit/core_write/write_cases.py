@@ -59,8 +59,10 @@ def write(location, data, schema, *, spec=UNPARTITIONED, order=None, presorted=F
 
 def write_deletes(location, pairs, targets, *, specs=(UNPARTITIONED,), schema=None, path_type=None, **properties):
     data = pa.table(
-        {"file_path": [path for path, _ in pairs], "pos": pa.array([pos for _, pos in pairs], pa.int64())},
-        schema=pa.schema([("file_path", path_type or pa.string()), ("pos", pa.int64())]),
+        {
+            "file_path": path_array([path for path, _ in pairs], path_type or pa.string()),
+            "pos": pa.array([pos for _, pos in pairs], pa.int64()),
+        }
     )
     paths, spec_ids, partitions = zip(*targets, strict=True)
     batch = _core.write_position_deletes(
@@ -76,6 +78,15 @@ def write_deletes(location, pairs, targets, *, specs=(UNPARTITIONED,), schema=No
         task_id=1,
     )
     return batch.to_pylist()
+
+
+def path_array(paths, path_type):
+    """An array of paths; old versions of pyarrow make no dictionaries of large strings from Python values."""
+    if not pa.types.is_dictionary(path_type):
+        return pa.array(paths, path_type)
+    found = sorted({path for path in paths if path is not None})
+    keys = [None if path is None else found.index(path) for path in paths]
+    return pa.DictionaryArray.from_arrays(pa.array(keys, path_type.index_type), pa.array(found, path_type.value_type))
 
 
 def read(files):
