@@ -342,6 +342,25 @@ def test_rust_imports_are_those_of_the_files(tmp_path: Path) -> None:
     }
 
 
+ROOMS = {
+    "`rust/format`": RUST_LAYERS["format"],
+    "`rust/engine`": RUST_LAYERS["engine"],
+    "`exceptions`": LAYERS,
+    "`table`": TABLE_LAYERS,
+    "`table/maintenance`": MAINTENANCE_LAYERS,
+    "`catalog`": CATALOG_LAYERS,
+    "`spark`": SPARK_LAYERS,
+}
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_architecture_has_the_layers_of_the_code(room: str) -> None:
+    page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    row = next(line for line in page.splitlines() if re.match(rf"\| {re.escape(room)}(:| ←)", line)).split("|")[1]
+    drawn = row.partition(": ")[2] or row
+    assert [set(re.findall(r"`([a-z_]+)`", layer)) for layer in drawn.split("←")] == ROOMS[room]
+
+
 def test_only_bindings_name_pyo3() -> None:
     for crate in ("format", "engine"):
         assert "pyo3" not in (RUST / crate / "Cargo.toml").read_text(encoding="utf-8")
