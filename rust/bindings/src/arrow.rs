@@ -29,7 +29,7 @@ impl SortedStream {
         Self { reader: Mutex::new(Some(reader)) }
     }
 
-    /// The rows, for a consumer in the core.
+    /// Return the rows, for a consumer in the core.
     fn take(&self) -> PyResult<BatchReader> {
         let reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner).take();
         reader.ok_or_else(|| {
@@ -122,17 +122,17 @@ impl<'py> FromPyObject<'_, 'py> for StreamIn {
     }
 }
 
-/// An array result: a `pyarrow.Array`.
+/// Return an array result: a `pyarrow.Array`.
 pub(crate) fn array_out<'py>(py: Python<'py>, array: &ArrayRef) -> PyResult<Bound<'py, PyAny>> {
     array.to_data().to_pyarrow(py)
 }
 
-/// A batch result: a `pyarrow.RecordBatch`.
+/// Return a batch result: a `pyarrow.RecordBatch`.
 pub(crate) fn batch_out<'py>(py: Python<'py>, batch: &RecordBatch) -> PyResult<Bound<'py, PyAny>> {
     batch.to_pyarrow(py)
 }
 
-/// A table result: a `pyarrow.Table` whose chunks are the batches.
+/// Return a table result: a `pyarrow.Table` whose chunks are the batches.
 pub(crate) fn table_out<'py>(
     py: Python<'py>,
     batches: Vec<RecordBatch>,
@@ -141,12 +141,12 @@ pub(crate) fn table_out<'py>(
     Table::try_new(batches, schema).map_err(raise_arrow)?.into_pyarrow(py)
 }
 
-/// A schema result: a `pyarrow.Schema`.
+/// Return a schema result: a `pyarrow.Schema`.
 pub(crate) fn schema_out<'py>(py: Python<'py>, schema: &SchemaRef) -> PyResult<Bound<'py, PyAny>> {
     schema.to_pyarrow(py)
 }
 
-/// A capsule named `arrow_array_stream` over an opened stream.
+/// Return a capsule named `arrow_array_stream` over an opened stream.
 pub(crate) fn stream_capsule(
     py: Python<'_>,
     reader: BatchReader,
@@ -154,7 +154,7 @@ pub(crate) fn stream_capsule(
     PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(reader), c"arrow_array_stream")
 }
 
-/// A capsule named `arrow_schema`.
+/// Return a capsule named `arrow_schema`.
 pub(crate) fn schema_capsule<'py>(
     py: Python<'py>,
     schema: &SchemaRef,
@@ -163,7 +163,7 @@ pub(crate) fn schema_capsule<'py>(
     PyCapsule::new_with_value(py, exported, c"arrow_schema")
 }
 
-/// The Python exception for an Arrow error.
+/// Return the Python exception for an Arrow error.
 pub(crate) fn raise_arrow(error: ArrowError) -> PyErr {
     raise_format(FormatError::invalid("Arrow data", error.to_string()))
 }

@@ -22,7 +22,7 @@ enum Data {
 }
 
 impl Data {
-    /// The content without a copy.
+    /// Return the content without a copy.
     fn content(self) -> Content {
         match self {
             Self::Whole(data) => bytes::Bytes::from_owner(data).into(),

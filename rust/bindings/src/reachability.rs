@@ -140,7 +140,7 @@ fn normalized_locations<'py>(py: Python<'py>, locations: ArrayIn) -> PyResult<Bo
     array_out(py, &(Arc::new(normalized) as ArrayRef))
 }
 
-/// The texts of an array of `string` or `large_string`.
+/// Return the texts of an array of `string` or `large_string`.
 fn texts(locations: &ArrayIn) -> PyResult<StringArray> {
     if let Some(texts) = locations.0.as_string_opt::<i32>() {
         return Ok(texts.clone());

@@ -62,17 +62,17 @@ pub enum Error {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// An error of the format in the content of a file.
+    /// Return an error of the format in the content of a file.
     pub fn in_file(location: impl Into<String>, source: FormatError) -> Self {
         Self::InFile { location: location.into(), source }
     }
 
-    /// An [`Error::Internal`].
+    /// Return an [`Error::Internal`].
     pub fn internal(task: impl Into<String>, reason: impl ToString) -> Self {
         Self::Internal { task: task.into(), reason: reason.to_string() }
     }
 
-    /// An error of the operating system at a location.
+    /// Return an error of the operating system at a location.
     pub fn of_system(location: impl Into<String>, error: &io::Error) -> Self {
         let location = location.into();
         match (error.kind(), error.raw_os_error()) {
@@ -83,17 +83,17 @@ impl Error {
         }
     }
 
-    /// A corrupt file.
+    /// Return a corrupt file.
     pub fn corrupt_file(location: impl Into<String>, what: &str, reason: impl ToString) -> Self {
         Self::in_file(location, FormatError::corrupt(what, reason.to_string()))
     }
 
-    /// A feature of a file that is not supported.
+    /// Return a feature of a file that is not supported.
     pub fn unsupported_in(location: impl Into<String>, feature: impl Into<String>) -> Self {
         Self::in_file(location, FormatError::unsupported(feature))
     }
 
-    /// The error with a file, unless it has one.
+    /// Return the error with a file, unless it has one.
     pub fn at(self, location: &str) -> Self {
         match self {
             Self::Format(source) => Self::in_file(location, source),

@@ -95,17 +95,17 @@ fn distance(left: &str, right: &str) -> usize {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// An [`Error::InvalidArgument`].
+    /// Return an [`Error::InvalidArgument`].
     pub fn invalid(argument: impl Into<String>, reason: impl Into<String>) -> Self {
         Self::InvalidArgument { argument: argument.into(), reason: reason.into() }
     }
 
-    /// An [`Error::Corrupt`] of unknown position.
+    /// Return an [`Error::Corrupt`] of unknown position.
     pub fn corrupt(what: impl Into<String>, reason: impl Into<String>) -> Self {
         Self::Corrupt { what: what.into(), offset: None, reason: reason.into() }
     }
 
-    /// An [`Error::Corrupt`] at a byte position.
+    /// Return an [`Error::Corrupt`] at a byte position.
     pub fn corrupt_at(what: impl Into<String>, offset: u64, reason: impl Into<String>) -> Self {
         Self::Corrupt { what: what.into(), offset: Some(offset), reason: reason.into() }
     }
@@ -121,7 +121,7 @@ impl Error {
         }
     }
 
-    /// An [`Error::Unsupported`].
+    /// Return an [`Error::Unsupported`].
     pub fn unsupported(feature: impl Into<String>) -> Self {
         Self::Unsupported { feature: feature.into() }
     }

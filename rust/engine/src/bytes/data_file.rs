@@ -36,7 +36,7 @@ impl TailFetch {
         Fetch::start(RemoteFile::opened(io.clone(), location.to_owned())).ok().map(Self)
     }
 
-    /// Whether the bytes have arrived.
+    /// Return whether the bytes have arrived.
     pub(crate) fn is_ready(&self) -> bool {
         self.0.is_ready()
     }
@@ -71,8 +71,8 @@ impl DataFile {
             .map_err(|error| Error::of_system(io.absolute(location), &error))
     }
 
-    /// The file for one decoding thread that reads the ranges of `stages`, each stage in one request. With `passing` the
-    /// thread drops the bytes of a read before the next read.
+    /// Return the file for one decoding thread that reads the ranges of `stages`, each stage in one request. With
+    /// `passing` the thread drops the bytes of a read before the next read.
     pub(crate) fn again(
         &self,
         passing: bool,
@@ -84,7 +84,7 @@ impl DataFile {
         }
     }
 
-    /// The file for another thread, sharing the bytes that were read.
+    /// Return the file for another thread, sharing the bytes that were read.
     pub(crate) fn apart(&self) -> Self {
         match self {
             Self::Local(local) => Self::Local(local.clone()),
@@ -109,7 +109,7 @@ impl DataFile {
         self.get_bytes(start, length).map_err(|error| storage_error(location, error))
     }
 
-    /// The storage error of a read, which a decoder may have wrapped into another error.
+    /// Return the storage error of a read, which a decoder may have wrapped into another error.
     pub(crate) fn failure(&self) -> Option<Error> {
         match self {
             Self::Local(_) => None,
@@ -174,7 +174,7 @@ pub(crate) enum ReadOn {
 }
 
 impl ReadOn {
-    /// The next bytes, which stay unread: at least one unless the file ends.
+    /// Return the next bytes, which stay unread: at least one unless the file ends.
     ///
     /// # Errors
     /// Errors of reading

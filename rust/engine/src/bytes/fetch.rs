@@ -25,7 +25,7 @@ impl<T: Send + 'static> Fetch<T> {
         Ok(Self { task: Some(task), process_id: std::process::id() })
     }
 
-    /// Whether the request has finished.
+    /// Return whether the request has finished.
     pub(crate) fn is_ready(&self) -> bool {
         self.task.as_ref().is_none_or(JoinHandle::is_finished)
     }

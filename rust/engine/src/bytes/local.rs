@@ -46,7 +46,8 @@ impl LocalFile {
         Ok(Self { content, length, spare: None })
     }
 
-    /// The file for one decoding thread. With `passing` the thread drops the bytes of a read before the next read.
+    /// Return the file for one decoding thread. With `passing` the thread drops the bytes of a read before the next
+    /// read.
     pub(crate) fn again(&self, passing: bool) -> Self {
         Self { spare: passing.then(Arc::default), ..self.clone() }
     }
@@ -60,7 +61,7 @@ impl LocalFile {
         BufReader::with_capacity(HEADER_BUFFER_BYTES, reader)
     }
 
-    /// The bytes of a range within the file.
+    /// Return the bytes of a range within the file.
     pub(crate) fn bytes(&self, start: u64, length: usize) -> io::Result<Bytes> {
         let file = match &self.content {
             Content::Whole(whole) => return Ok(slice(whole, start, length)),

@@ -64,7 +64,7 @@ impl RemoteFile {
         Ok(Self { io, location: location.into(), length, tail, stages, failure })
     }
 
-    /// The file with the stages to read of it.
+    /// Return the file with the stages to read of it.
     pub(crate) fn ahead(&self, stages: Vec<Vec<Range<u64>>>) -> Self {
         let tail_start = self.tail_start();
         let stages = stages.into_iter().map(|mut ranges| {
@@ -75,7 +75,7 @@ impl RemoteFile {
         Self { stages: Arc::new(stages.collect()), failure: Arc::default(), ..self.clone() }
     }
 
-    /// The file sharing the bytes that were read, with a failure of its own.
+    /// Return the file sharing the bytes that were read, with a failure of its own.
     pub(crate) fn apart(&self) -> Self {
         Self { failure: Arc::default(), ..self.clone() }
     }
@@ -100,7 +100,7 @@ impl RemoteFile {
         Some(bytes)
     }
 
-    /// The first storage error of this file and its clones: a decoder may pass on only its text.
+    /// Return the first storage error of this file and its clones: a decoder may pass on only its text.
     pub(crate) fn failure(&self) -> Option<&Error> {
         self.failure.get()
     }
@@ -109,7 +109,7 @@ impl RemoteFile {
         self.length
     }
 
-    /// The bytes of a range within the file.
+    /// Return the bytes of a range within the file.
     pub(crate) fn bytes(&self, range: Range<u64>) -> Result<Bytes> {
         if let Some((bytes, start)) = self.known(range.start)?
             && range.end - start <= bytes.len() as u64
@@ -119,12 +119,12 @@ impl RemoteFile {
         self.read(range)
     }
 
-    /// A sequential reader from an offset.
+    /// Return a sequential reader from an offset.
     pub(crate) fn read_on(&self, start: u64) -> RemoteOn {
         RemoteOn { file: self.clone(), offset: start, known: Bytes::new() }
     }
 
-    /// The bytes from an offset on that are in memory, or else of one request; empty at the end of the file.
+    /// Return the bytes from an offset on that are in memory, or else of one request; empty at the end of the file.
     fn some(&self, start: u64) -> Result<Bytes> {
         match self.known(start)? {
             Some((bytes, from)) => Ok(bytes.slice(within(start - from)..)),
@@ -133,7 +133,7 @@ impl RemoteFile {
         }
     }
 
-    /// The bytes of the tail or stage that contain an offset, and the offset of the first of them.
+    /// Return the bytes of the tail or stage that contain an offset, and the offset of the first of them.
     fn known(&self, offset: u64) -> Result<Option<(Bytes, u64)>> {
         let tail_start = self.tail_start();
         if (tail_start..self.length).contains(&offset) {
@@ -189,7 +189,7 @@ pub(crate) struct RemoteOn {
 }
 
 impl RemoteOn {
-    /// The next bytes, which stay unread: at least one unless the file ends.
+    /// Return the next bytes, which stay unread: at least one unless the file ends.
     pub(super) fn peek(&mut self) -> io::Result<&[u8]> {
         if self.known.is_empty() {
             self.known = self.file.some(self.offset).map_err(carried)?;
@@ -207,7 +207,7 @@ impl Read for RemoteOn {
     }
 }
 
-/// A read error as the decoder passes it on.
+/// Return a read error as the decoder passes it on.
 fn carried(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(source) => io::Error::other(source),
@@ -215,7 +215,7 @@ fn carried(error: ParquetError) -> io::Error {
     }
 }
 
-/// The bytes of a request for ranges in the order of their starts, including the gaps between near ranges.
+/// Return the bytes of a request for ranges in the order of their starts, including the gaps between near ranges.
 fn fetched_bytes(ranges: &[Range<u64>]) -> u64 {
     let (mut total, mut end) = (0, None);
     for range in ranges {
@@ -227,7 +227,7 @@ fn fetched_bytes(ranges: &[Range<u64>]) -> u64 {
     total
 }
 
-/// An offset within bytes that are in memory.
+/// Return an offset within bytes that are in memory.
 fn within(offset: u64) -> usize {
     usize::try_from(offset).unwrap_or(usize::MAX)
 }
@@ -238,7 +238,7 @@ mod tests {
     use std::io::{BufRead, BufReader, Write};
     use std::net::TcpListener;
 
-    /// The address of a server of one file that answers range requests.
+    /// Return the address of a server of one file that answers range requests.
     fn serve(content: Vec<u8>) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}/file", listener.local_addr().unwrap());

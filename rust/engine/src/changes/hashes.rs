@@ -69,7 +69,7 @@ impl Hashes {
         Ok(())
     }
 
-    /// The changes of a share, which is empty afterwards.
+    /// Return the changes of a share, which is empty afterwards.
     pub(super) fn take(&mut self, share: usize) -> Result<Vec<Change>> {
         let held = self.shares.get_mut(share).map(std::mem::take).unwrap_or_default();
         let mut words = match &mut self.spill {
@@ -87,7 +87,7 @@ impl Hashes {
         Ok(changes.collect())
     }
 
-    /// The 64-bit words of one change.
+    /// Return the 64-bit words of one change.
     fn width(&self) -> usize {
         if self.keyed { 5 } else { 3 }
     }
@@ -114,7 +114,7 @@ fn words_of(hash: u128) -> [u64; 2] {
     [hash as u64, (hash >> 64) as u64]
 }
 
-/// The change of a head word (number, wanted, deleted) and the words of its hashes.
+/// Return the change of a head word (number, wanted, deleted) and the words of its hashes.
 fn change(head: u64, row: [u64; 2], key: [u64; 2]) -> Change {
     let [row, key] = [row, key].map(|[low, high]| u128::from(high) << 64 | u128::from(low));
     Change { row, key, number: head >> 2, deleted: head & 1 == 1, wanted: head & 2 == 2 }

@@ -22,7 +22,8 @@ pub struct ChangePairs {
 }
 
 impl ChangePairs {
-    /// An empty set. `keyed` pairs deletes and inserts of one key as updates; `budget` is the memory for hashes in bytes.
+    /// Create an empty set. `keyed` pairs deletes and inserts of one key as updates; `budget` is the memory for hashes
+    /// in bytes.
     pub fn new(keyed: bool, budget: usize) -> Self {
         Self {
             hasher: RowHasher::new(environment::random_key()),

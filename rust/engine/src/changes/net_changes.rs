@@ -38,7 +38,7 @@ pub(super) struct NetChangesBuilder {
 }
 
 impl NetChanges {
-    /// A builder over `count` changes that start in `parts`.
+    /// Return a builder over `count` changes that start in `parts`.
     pub(super) fn builder(count: u64, keyed: bool, parts: Vec<u64>) -> Result<NetChangesBuilder> {
         let count = usize::try_from(count).map_err(|_| {
             FormatError::invalid("changes", "more of them than this machine can address")
@@ -52,7 +52,7 @@ impl NetChanges {
         Ok(NetChangesBuilder { remaining: bits(), halves, moved: HashMap::new(), parts })
     }
 
-    /// The number of net changes among `count` changes from number `first` on.
+    /// Return the number of net changes among `count` changes from number `first` on.
     ///
     /// # Errors
     /// `InvalidArgument` for a range beyond the last change.
@@ -61,7 +61,7 @@ impl NetChanges {
         Ok(self.remaining.slice(first, count).count_set_bits())
     }
 
-    /// The net rows among `count` changes from number `first` on.
+    /// Return the net rows among `count` changes from number `first` on.
     ///
     /// # Errors
     /// The errors of [`NetChanges::count`].

@@ -64,7 +64,7 @@ fn check_column(
     }
 }
 
-/// The names of a field in the table's schemas, the current one first.
+/// Return the names of a field in the table's schemas, the current one first.
 fn names_of(id: i32, context: &TableContext) -> Vec<&str> {
     let fields = context.schemas.iter().filter_map(|schema| schema.field_by_id(id));
     fields.map(|field| field.name.as_str()).collect()

@@ -181,7 +181,7 @@ fn check_name(location: &str) -> Result<()> {
     }
 }
 
-/// The first bytes of the row groups, ascending; empty if the footer does not state them in order.
+/// Return the first bytes of the row groups, ascending; empty if the footer does not state them in order.
 fn split_offsets(footer: &ParquetMetaData) -> Vec<i64> {
     let offsets = footer.row_groups().iter().map(|group| i64::try_from(first_byte(group)));
     let offsets: Vec<i64> = offsets.collect::<Result<_, _>>().unwrap_or_default();

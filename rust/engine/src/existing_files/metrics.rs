@@ -10,7 +10,8 @@ use crate::formats::parquet::row_groups::bound;
 use crate::resolve::file_columns::FileColumn;
 use crate::write::metrics::ColumnMetrics;
 
-/// The metrics of a file's columns by field id. Nothing inside a list or a map has counts or bounds, only a size.
+/// Return the metrics of a file's columns by field id. Nothing inside a list or a map has counts or bounds, only a
+/// size.
 pub(super) fn column_metrics(
     footer: &ParquetMetaData,
     columns: &[FileColumn],
@@ -67,7 +68,7 @@ fn add_column(
     metrics.upper_bounds.extend(upper.map(|upper| (id, single_value::to_bytes(&upper))));
 }
 
-/// The smallest and the greatest value of a column; `None` if all values are null or a row group has no bounds.
+/// Return the smallest and the greatest value of a column; `None` if all values are null or a row group has no bounds.
 pub(super) fn bounds(
     footer: &ParquetMetaData,
     column: &FileColumn,
@@ -95,12 +96,12 @@ pub(super) fn bounds(
     found
 }
 
-/// The number of nulls in a leaf column; `None` if a row group does not state it.
+/// Return the number of nulls in a leaf column; `None` if a row group does not state it.
 pub(super) fn null_count(footer: &ParquetMetaData, leaf: usize) -> Option<i64> {
     total(footer, leaf, Statistics::null_count_opt)
 }
 
-/// The number of values in a leaf column, nulls included.
+/// Return the number of values in a leaf column, nulls included.
 pub(super) fn value_count(footer: &ParquetMetaData, leaf: usize) -> i64 {
     chunks(footer, leaf).map(ColumnChunkMetaData::num_values).sum()
 }

@@ -29,7 +29,7 @@ enum Found {
     Several(String),
 }
 
-/// The partition tuple of a file.
+/// Return the partition tuple of a file.
 ///
 /// # Errors
 /// `InvalidArgument` naming the partition field if the rows are in several partitions, or neither the footer nor the

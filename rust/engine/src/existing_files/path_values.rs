@@ -10,8 +10,8 @@ const EPOCH_YEAR: i32 = 1970;
 const MONTHS: i32 = 12;
 const HOURS: i32 = 24;
 
-/// The decoded value of the last directory that is named like a partition field, or like the source column of an identity
-/// field.
+/// Return the decoded value of the last directory that is named like a partition field, or like the source column of an
+/// identity field.
 pub(super) fn value_in_path(
     location: &str,
     field: &PartitionField,
@@ -28,7 +28,7 @@ pub(super) fn value_in_path(
         .map(|it| it.1)
 }
 
-/// The partition value that a directory names.
+/// Return the partition value that a directory names.
 ///
 /// # Errors
 /// `InvalidArgument` naming the directory if its value is not of the partition field's type.

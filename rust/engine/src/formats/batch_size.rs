@@ -13,7 +13,7 @@ impl BatchSize {
     /// Batches that are processed and dropped at once.
     pub const PASSING: Self = Self { rows: 65_536, bytes: 3 << 19 };
 
-    /// The rows of a batch whose rows have `row_bytes` each.
+    /// Return the rows of a batch whose rows have `row_bytes` each.
     pub(crate) fn of_rows(self, row_bytes: u64) -> usize {
         let rows = self.bytes.checked_div(row_bytes).unwrap_or(self.bytes);
         self.rows.min(usize::try_from(rows).unwrap_or(usize::MAX)).max(1)

@@ -12,7 +12,7 @@ pub(crate) enum Side {
 }
 
 impl Side {
-    /// The end of this side.
+    /// Return the end of this side.
     pub(crate) fn of<T>(self, least: T, most: T) -> T {
         match self {
             Self::Lower => least,
@@ -30,7 +30,7 @@ pub(crate) enum Raw<'a> {
     Bytes(&'a [u8], PhysicalType),
 }
 
-/// A bound as a value of the table's type; `None` if it is not safe to use. `natural` is the type by the
+/// Return a bound as a value of the table's type; `None` if it is not safe to use. `natural` is the type by the
 /// file's own schema.
 pub(crate) fn bound_of(
     raw: Raw<'_>,

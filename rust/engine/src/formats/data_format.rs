@@ -28,7 +28,7 @@ pub(crate) enum DataUnit {
 }
 
 impl DataFormat {
-    /// The format of a name in table metadata.
+    /// Return the format of a name in table metadata.
     ///
     /// # Errors
     /// `Unsupported` naming the file.

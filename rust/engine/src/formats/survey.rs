@@ -18,7 +18,7 @@ pub(crate) struct Survey {
     pub(crate) reason: Option<String>,
 }
 
-/// The reasons that ruled something out, joined by commas.
+/// Return the reasons that ruled something out, joined by commas.
 pub(crate) fn reasons<const N: usize>(all: [(&str, bool); N]) -> Option<String> {
     let found = all.into_iter().filter(|(_, did)| *did).map(|(reason, _)| reason);
     let found: Vec<&str> = found.collect();

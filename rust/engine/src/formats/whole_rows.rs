@@ -91,13 +91,13 @@ impl WholeRows {
         Ok(Self { location, what, output, tests, keys, deleted })
     }
 
-    /// The leaves that are decoded.
+    /// Return the leaves that are decoded.
     pub(crate) fn leaves(&self) -> &BTreeSet<usize> {
         &self.output.leaves
     }
 
-    /// The batch of decoded rows, which may be empty. `columns` are the decoded leaves in file order; `first_row` is the
-    /// position of the first row.
+    /// Return the batch of decoded rows, which may be empty. `columns` are the decoded leaves in file order;
+    /// `first_row` is the position of the first row.
     ///
     /// # Errors
     /// `Corrupt` for columns that cannot be converted to the table's types.
@@ -122,13 +122,13 @@ impl WholeRows {
         self.output.make(&kept).map_err(failed)
     }
 
-    /// The error of a failed conversion.
+    /// Return the error of a failed conversion.
     fn failed(&self, error: &ArrowError) -> Error {
         Error::in_file(&self.location, FormatError::corrupt(self.what, error.to_string()))
     }
 }
 
-/// Columns as a batch without names.
+/// Return the columns as a batch without names.
 fn batch_of(columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch, ArrowError> {
     let field = |column: &ArrayRef| Field::new("", column.data_type().clone(), true);
     let fields: Fields = columns.iter().map(field).collect();

@@ -53,14 +53,14 @@ impl KeyIndex {
         self.repeated
     }
 
-    /// The rows of a key, the last one first.
+    /// Return the rows of a key, the last one first.
     pub(super) fn rows_of(&self, hash: u128) -> impl Iterator<Item = u32> {
         let words = words_of(hash);
         let last = self.keys.find(words[0], |key| key.hash == words).map_or(END, |key| key.last);
         chain(&self.rows, last)
     }
 
-    /// Every row with the hash of its key.
+    /// Return every row with the hash of its key.
     pub(super) fn into_rows(self) -> impl Iterator<Item = (u128, u32)> {
         let Self { keys, rows, .. } = self;
         keys.into_iter().flat_map(move |key| {
@@ -70,7 +70,7 @@ impl KeyIndex {
     }
 }
 
-/// The rows from an ordinal on, each followed by the previous row with the same key.
+/// Return the rows from an ordinal on, each followed by the previous row with the same key.
 fn chain(rows: &[(u32, u32)], mut ordinal: u32) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
         let (row, previous) = *rows.get(ordinal as usize)?;

@@ -112,7 +112,7 @@ impl Probe {
         Ok(())
     }
 
-    /// The pairs of all rows added.
+    /// Return the pairs of all rows added.
     ///
     /// # Errors
     /// `Storage` where a temporary file cannot be read.
@@ -132,7 +132,7 @@ impl Probe {
         self.found.into_columns()
     }
 
-    /// The number of each row's file. The rows of a batch are most often of one file.
+    /// Return the number of each row's file. The rows of a batch are most often of one file.
     fn numbers(&self, files: &ArrayRef) -> Result<Vec<i32>> {
         let number = |path: &str| {
             self.files.get(path).copied().ok_or_else(|| {
@@ -202,7 +202,7 @@ fn batch(columns: Vec<(&'static str, ArrayRef)>) -> Result<RecordBatch> {
     Ok(batch.map_err(|error| FormatError::invalid("rows", error.to_string()))?)
 }
 
-/// The key columns, file and position of a batch of the table's rows.
+/// Return the key columns, file and position of a batch of the table's rows.
 fn split(batch: &RecordBatch, keys: usize) -> Result<(&[ArrayRef], &ArrayRef, &ArrayRef)> {
     match batch.columns() {
         [columns @ .., file, position] if columns.len() == keys => Ok((columns, file, position)),

@@ -40,7 +40,7 @@ impl KeyHasher {
         Self { hasher: RowHasher::new(environment::random_key()), null_safe }
     }
 
-    /// The number of key columns.
+    /// Return the number of key columns.
     pub(super) fn width(&self) -> usize {
         self.null_safe.len()
     }
@@ -64,7 +64,8 @@ impl KeyHasher {
     }
 }
 
-/// A column whose equal values have equal bytes: views and large values as plain ones, one NaN, and 0.0 for -0.0.
+/// Return a column whose equal values have equal bytes: views and large values as plain ones, one NaN, and 0.0 for
+/// -0.0.
 fn comparable(column: &ArrayRef) -> Result<ArrayRef> {
     let plain = match column.data_type() {
         DataType::Utf8View | DataType::LargeUtf8 => DataType::Utf8,

@@ -110,7 +110,7 @@ struct Hit {
     removed: ManifestColumns,
 }
 
-/// The manifests with files to remove, by index, in order.
+/// Return the manifests with files to remove, by index, in order.
 async fn find(
     io: &FileIo,
     rows: &[ManifestFile],
@@ -164,7 +164,7 @@ fn filter_one(
     Ok(Some(Hit { removed: rewritten.filter(&removed)?, rewritten: rewritten.filter(&remaining)? }))
 }
 
-/// Whether any live entry is of a path to remove.
+/// Return whether any live entry is of a path to remove.
 fn lists_any(
     io: &FileIo,
     manifest: &mut ManifestDecoder<'_>,
@@ -179,7 +179,7 @@ fn lists_any(
     Ok(false)
 }
 
-/// A mask of the live entries of paths to remove.
+/// Return a mask of the live entries of paths to remove.
 fn removals(
     columns: &ManifestColumns,
     wanted: &HashSet<String>,
@@ -210,7 +210,7 @@ fn check_committed(
     Ok(())
 }
 
-/// Entries with statuses and snapshot ids of the new snapshot.
+/// Return the entries with statuses and snapshot ids of the new snapshot.
 fn mark(
     columns: &ManifestColumns,
     removed: &BooleanArray,
@@ -232,7 +232,7 @@ fn mark(
     columns.with_columns(vec![("status", Arc::new(statuses)), ("snapshot_id", Arc::new(ids))])
 }
 
-/// A mask without the entries that an earlier snapshot deleted, which only that snapshot's manifests list.
+/// Return a mask without the entries that an earlier snapshot deleted, which only that snapshot's manifests list.
 pub(super) fn without_earlier_deletes(
     columns: &ManifestColumns,
     snapshot_id: i64,
@@ -243,8 +243,8 @@ pub(super) fn without_earlier_deletes(
     Ok(remaining.collect())
 }
 
-/// The entries as a manifest of this snapshot lists them: deletions of earlier snapshots dropped, files added by earlier
-/// snapshots existing.
+/// Return the entries as a manifest of this snapshot lists them: deletions of earlier snapshots dropped, files added by
+/// earlier snapshots existing.
 pub(super) fn carried(
     columns: &ManifestColumns,
     snapshot_id: i64,

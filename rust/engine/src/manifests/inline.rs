@@ -45,7 +45,7 @@ async fn describe(io: &FileIo, location: String) -> Result<(ManifestFile, Manife
     .await
 }
 
-/// A manifest of data files that no manifest list describes: version 1, whose sequence numbers are 0.
+/// Return a manifest of data files that no manifest list describes: version 1, whose sequence numbers are 0.
 pub(crate) fn inline_manifest(path: String, length: usize, spec_id: i32) -> ManifestFile {
     ManifestFile {
         path,
@@ -59,7 +59,7 @@ pub(crate) fn inline_manifest(path: String, length: usize, spec_id: i32) -> Mani
     }
 }
 
-/// The partition spec id in a manifest's header, 0 if absent.
+/// Return the partition spec id in a manifest's header, 0 if absent.
 ///
 /// # Errors
 /// `Corrupt` for a file that is not a manifest.

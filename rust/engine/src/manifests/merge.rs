@@ -68,7 +68,7 @@ pub async fn merge_manifests(
     Ok(outcome_batch(&batch, outcomes.into_iter().flatten().collect())?)
 }
 
-/// The locations of the manifests that a bin was written to.
+/// Return the locations of the manifests that a bin was written to.
 #[expect(clippy::ptr_arg, reason = "the signature of `all_or_none`")]
 fn written_of(outcomes: &Vec<Outcome>) -> Vec<String> {
     let written = outcomes.iter().filter_map(|outcome| match outcome {

@@ -18,8 +18,8 @@ const SMALLEST_RUN: usize = 1 << 15;
 /// The least bytes of a run of uncompressed blocks.
 const SMALLEST_PLAIN_RUN: usize = 1 << 17;
 
-/// The number of runs to cut each of `manifests` into, so that all threads have work: 1 if there are at least as many
-/// manifests as threads.
+/// Return the number of runs to cut each of `manifests` into, so that all threads have work: 1 if there are at least as
+/// many manifests as threads.
 pub(crate) fn runs_per_manifest(manifests: usize) -> usize {
     default_threads().div_ceil(manifests.max(1))
 }
@@ -49,7 +49,7 @@ pub(crate) async fn decode_in_runs<T: Send + 'static>(
     Ok(vec![compute(TASK, move || decode(&bytes, None)).await?])
 }
 
-/// The runs of a manifest; none for bytes that are not a container, whose decoding reports why.
+/// Return the runs of a manifest; none for bytes that are not a container, whose decoding reports why.
 fn runs(bytes: &[u8], most: usize) -> Vec<BlockRun> {
     let Ok(container) = Header::parse(bytes) else { return vec![] };
     let least = if container.codec() == Codec::Null { SMALLEST_PLAIN_RUN } else { SMALLEST_RUN };
@@ -67,7 +67,7 @@ mod tests {
     use crate::error::Error;
     use crate::runtime::block_on;
 
-    /// A container of records that are `length` bytes each.
+    /// Return a container of records that are `length` bytes each.
     fn container(records: usize, length: usize) -> Bytes {
         let mut writer = ContainerWriter::new("\"bytes\"", &[], Codec::Null, [5; 16]);
         for _ in 0..records {

@@ -44,7 +44,7 @@ pub async fn read_manifest_list(io: &FileIo, location: &str) -> Result<RecordBat
     absolute_list(io, list)
 }
 
-/// A manifest list with absolute locations.
+/// Return a manifest list with absolute locations.
 pub(crate) fn absolute_list(io: &FileIo, list: RecordBatch) -> Result<RecordBatch> {
     let Ok(place) = list.schema().index_of("manifest_path") else { return Ok(list) };
     let mut columns = list.columns().to_vec();
@@ -155,7 +155,7 @@ mod tests {
 
     use super::*;
 
-    /// Entries that have only these statuses.
+    /// Return the entries that have only these statuses.
     fn part(statuses: std::ops::Range<i32>) -> RecordBatch {
         let schema = entry_schema();
         let fields = schema.fields().iter().map(|field| field.as_ref().clone().with_nullable(true));

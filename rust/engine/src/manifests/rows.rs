@@ -9,7 +9,7 @@ use icefloe_format::manifest::{
 };
 use icefloe_format::{Error as FormatError, Result};
 
-/// The rows of a batch of `manifest_file_schema`, and the batch with exactly the columns of that schema.
+/// Return the rows of a batch of `manifest_file_schema`, and the batch with exactly the columns of that schema.
 ///
 /// # Errors
 /// [`FormatError::InvalidArgument`] if a column has another type, or a path, length or spec id is null.
@@ -27,7 +27,7 @@ pub(super) enum Outcome {
     Written(ManifestFile, ManifestSummary),
 }
 
-/// The batch of `outcomes` in order.
+/// Return the batch of `outcomes` in order.
 pub(super) fn outcome_batch(input: &RecordBatch, outcomes: Vec<Outcome>) -> Result<RecordBatch> {
     let mut indices = Vec::with_capacity(outcomes.len());
     let mut written = Vec::new();

@@ -46,7 +46,7 @@ impl TableTypes {
         Ok(Self { schemas, specs })
     }
 
-    /// The current schema.
+    /// Return the current schema.
     ///
     /// # Errors
     /// `InvalidArgument` if there is none, which the constructors exclude.
@@ -56,7 +56,7 @@ impl TableTypes {
             .ok_or_else(|| FormatError::invalid("schema", "expected at least one schema, got none"))
     }
 
-    /// A spec by id.
+    /// Return a spec by id.
     ///
     /// # Errors
     /// [`FormatError::InvalidArgument`] if the table has no such spec.
@@ -71,7 +71,7 @@ impl TableTypes {
         })
     }
 
-    /// The struct type of a spec's partition tuples.
+    /// Return the struct type of a spec's partition tuples.
     ///
     /// # Errors
     /// As for [`Self::spec`].

@@ -48,7 +48,7 @@ pub struct ManifestOptions {
 }
 
 impl ManifestOptions {
-    /// The compression codec of manifests from table properties.
+    /// Return the compression codec of manifests from table properties.
     ///
     /// # Errors
     /// [`FormatError::InvalidArgument`] for a codec or level that manifests do not support.

@@ -46,7 +46,7 @@ pub struct FileTable {
 }
 
 impl FileTable {
-    /// The columns `wanted`, a selection from the schema of the metadata table, for entries of `manifests`.
+    /// Return the columns `wanted`, a selection from the schema of the metadata table, for entries of `manifests`.
     ///
     /// # Errors
     /// `InvalidArgument` if the batch does not describe manifests.
@@ -67,7 +67,7 @@ impl FileTable {
         Ok(Self { reader, manifests: manifests.into(), wanted: Arc::new(wanted), schema })
     }
 
-    /// The Arrow schema of every batch.
+    /// Return the Arrow schema of every batch.
     pub fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
     }
@@ -103,12 +103,12 @@ pub struct FileTableReader {
 }
 
 impl FileTableReader {
-    /// The Arrow schema of every batch.
+    /// Return the Arrow schema of every batch.
     pub fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
     }
 
-    /// The next batch; `None` at the end.
+    /// Return the next batch; `None` at the end.
     ///
     /// # Errors
     /// `Missing`, `Storage`, and `InFile` for a file that is not a manifest.
@@ -127,7 +127,7 @@ impl FileTableReader {
         block_on_checking(self.next(), check)
     }
 
-    /// The next large batch, or some small ones together.
+    /// Return the next large batch, or some small ones together.
     async fn next(&mut self) -> Result<Option<RecordBatch>> {
         let (mut few, mut rows) = (Vec::new(), 0);
         loop {
@@ -158,7 +158,7 @@ impl FileTableReader {
     }
 }
 
-/// The statistics that columns of a metadata table are made of.
+/// Return the statistics that columns of a metadata table are made of.
 fn statistics(columns: &Schema, context: &TableContext) -> Stats {
     let is_statistic = |field: &NestedField| STATISTICS.contains(&field.name.as_str());
     let data_file = columns.field_by_name("data_file", true);
@@ -172,7 +172,7 @@ fn statistics(columns: &Schema, context: &TableContext) -> Stats {
     Stats::Columns(metrics.map(|it| metrics_field_ids(&context.schema, it)).unwrap_or_default())
 }
 
-/// The statistics that any of several readers needs.
+/// Return the statistics that any of several readers needs.
 fn union(stats: Vec<Stats>) -> Stats {
     let mut ids = Vec::new();
     for one in stats {

@@ -49,7 +49,7 @@ impl FileFilter {
         Ok(Self { rows: ScanFilter::new(rows, context)?, own })
     }
 
-    /// The manifests that the filter on `content` and `spec_id` does not exclude; `None` without a filter.
+    /// Return the manifests that the filter on `content` and `spec_id` does not exclude; `None` without a filter.
     ///
     /// # Errors
     /// The errors of [`evaluate_inclusive`].
@@ -61,7 +61,7 @@ impl FileFilter {
         own.map(|own| evaluate_inclusive(&own.bound, &ManifestFacts::new(manifests))).transpose()
     }
 
-    /// The predicate on the tuples of a spec: false proves that no file of the partition belongs to the result.
+    /// Return the predicate on the tuples of a spec: false proves that no file of the partition belongs to the result.
     pub(super) fn partitions(&self, spec_id: i32, partition_type: &StructType) -> BoundPredicate {
         let rows = self.rows.of_spec(spec_id).map(|of_spec| of_spec.partitions.clone());
         let own = self.own.as_ref();
@@ -74,7 +74,7 @@ impl FileFilter {
 }
 
 impl OwnFilter {
-    /// The rows that match.
+    /// Return the rows that match.
     ///
     /// # Errors
     /// As for [`FileRows::batch`].

@@ -33,7 +33,7 @@ pub async fn read_manifest_lists(io: &FileIo, locations: &[String]) -> Result<Ve
         .await
 }
 
-/// The columns `wanted` of the metadata tables `manifests` and `all_manifests`; see [`manifest_rows`].
+/// Return the columns `wanted` of the metadata tables `manifests` and `all_manifests`; see [`manifest_rows`].
 ///
 /// # Errors
 /// The errors of [`manifest_rows`].
@@ -48,7 +48,8 @@ pub fn manifest_table(
     Ok(manifest_rows(manifests, &specs, wanted)?)
 }
 
-/// The manifests that might have an entry of a content, of a spec and in a partition that satisfy the filters, in order.
+/// Return the manifests that might have an entry of a content, of a spec and in a partition that satisfy the filters,
+/// in order.
 pub(super) fn might_match(
     list: &RecordBatch,
     filter: &FileFilter,

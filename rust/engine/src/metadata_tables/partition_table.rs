@@ -20,9 +20,9 @@ use crate::runtime::default_threads;
 use crate::store::FileIo;
 use crate::table::TableContext;
 
-/// The columns `wanted` of the metadata table `partitions`; see [`PartitionTotals`]. `committed_at` has the commit times
-/// of snapshots in microseconds. Files that the row filter excludes are not added up. With [`Keep::All`], a deleted entry
-/// is an update of its partition too.
+/// Return the columns `wanted` of the metadata table `partitions`; see [`PartitionTotals`]. `committed_at` has the
+/// commit times of snapshots in microseconds. Files that the row filter excludes are not added up. With [`Keep::All`],
+/// a deleted entry is an update of its partition too.
 ///
 /// # Errors
 /// `Missing`, `Storage`, and `InFile` for a file that is not a manifest.

@@ -84,7 +84,7 @@ impl EntryReader {
     }
 }
 
-/// Entries of any status that might match.
+/// Return the entries of any status that might match.
 fn pruned(
     columns: ManifestColumns,
     partition_type: &StructType,

@@ -53,7 +53,7 @@ pub(crate) struct Pipeline<W: Work> {
 }
 
 impl<W: Work> Pipeline<W> {
-    /// A pipeline over `work`, which starts with the first call for an item.
+    /// Create a pipeline over `work`, which starts with the first call for an item.
     ///
     /// # Errors
     /// [`Error::Internal`] without an executor.

@@ -86,7 +86,7 @@ impl<W: Work> State<W> {
         }
     }
 
-    /// The next item of the awaited unit; the next unit is awaited once the unit is finished.
+    /// Return the next item of the awaited unit; the next unit is awaited once the unit is finished.
     pub(crate) fn take_awaited(&mut self) -> Result<Option<W::Item>> {
         let Some(output) = self.started.get_mut(&self.awaited) else { return Ok(None) };
         if let Some(item) = output.items.pop_front() {
@@ -109,7 +109,7 @@ impl<W: Work> State<W> {
         true
     }
 
-    /// Whether a unit must wait before it adds another item.
+    /// Return whether a unit must wait before it adds another item.
     pub(crate) fn is_full_for(&self, key: Key) -> bool {
         let waits = |output: &Output<W::Item>| !output.items.is_empty();
         !self.stopped
@@ -163,12 +163,12 @@ impl<W: Work> State<W> {
         found
     }
 
-    /// The first queued job, or else the next one that there is room for.
+    /// Return the first queued job, or else the next one that there is room for.
     pub(crate) fn begin_job(&mut self, work: &W) -> Option<Job<W>> {
         self.queued.pop_front().or_else(|| self.next_job(work))
     }
 
-    /// The job that produces the next item, unless a thread has started it.
+    /// Return the job that produces the next item, unless a thread has started it.
     pub(crate) fn awaited_job(&mut self, work: &W) -> Option<Job<W>> {
         let (task, _) = self.awaited;
         let queued = self.queued.iter().position(|job| match job {
@@ -184,7 +184,7 @@ impl<W: Work> State<W> {
         if self.tasks_started == task { self.next_task(work) } else { None }
     }
 
-    /// The next job that there is room for.
+    /// Return the next job that there is room for.
     fn next_job(&mut self, work: &W) -> Option<Job<W>> {
         if self.stopped {
             return None;
@@ -236,7 +236,7 @@ impl<W: Work> State<W> {
         Some(Job::Prepare(self.tasks_started - 1, tail))
     }
 
-    /// Whether the next task can be prepared without waiting, and its units' bytes be requested.
+    /// Return whether the next task can be prepared without waiting, and its units' bytes be requested.
     fn may_prepare_ahead(&self) -> bool {
         let is_ready = matches!(self.tails.front(), Some(Some(tail)) if tail.is_ready());
         is_ready

@@ -13,7 +13,7 @@ pub(crate) trait Work: Send + Sync + 'static {
     /// Whether the consumer needs all items; reading ahead then starts with the full window.
     const NEEDED_WHOLE: bool = false;
 
-    /// The number of tasks.
+    /// Return the number of tasks.
     fn tasks(&self) -> usize;
 
     /// Request the tail of the file that preparing a task opens, if the file is remote.
@@ -28,7 +28,7 @@ pub(crate) trait Work: Send + Sync + 'static {
     /// Decode a unit and pass each item to `emit`, until it returns false.
     fn decode(&self, unit: Self::Unit, emit: &mut dyn FnMut(Self::Item) -> bool) -> Result<()>;
 
-    /// The memory of an item in bytes.
+    /// Return the memory of an item in bytes.
     fn bytes(item: &Self::Item) -> usize;
 }
 

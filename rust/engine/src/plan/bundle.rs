@@ -69,7 +69,7 @@ impl PlannedBundle {
         })
     }
 
-    /// All entries, without residuals.
+    /// Return all entries, without residuals.
     fn unfiltered(found: EntryBundle, of_spec: &SpecFilter) -> Result<Self> {
         let rows = found.columns.len();
         Ok(Self {
@@ -86,13 +86,13 @@ impl Part {
         self.bundle.members.get(self.member)
     }
 
-    /// Whether the entries follow the entries of `other` in the same bundle.
+    /// Return whether the entries follow the entries of `other` in the same bundle.
     pub(super) fn follows(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.bundle, &other.bundle) && self.member == other.member + 1
     }
 }
 
-/// The entries that a snapshot added, or all of them without a snapshot.
+/// Return the entries that a snapshot added, or all of them without a snapshot.
 fn added(found: EntryBundle, by: Option<i64>) -> Result<EntryBundle> {
     let Some(by) = by else { return Ok(found) };
     let columns = &found.columns;

@@ -111,7 +111,7 @@ impl PlanCache {
         Ok(Some(Self { settings, question, hash: hasher.finish(), is_known }))
     }
 
-    /// The key of a manifest's part; `None` for a manifest that is not cached.
+    /// Return the key of a manifest's part; `None` for a manifest that is not cached.
     pub(super) fn key(
         &self,
         io: &FileIo,
@@ -136,17 +136,17 @@ impl PlanCache {
         })
     }
 
-    /// Whether an earlier plan cached any part for the same question.
+    /// Return whether an earlier plan cached any part for the same question.
     pub(super) fn is_known(&self) -> bool {
         self.is_known
     }
 
-    /// Bytes of the largest bundle that is cached.
+    /// Return the bytes of the largest bundle that is cached.
     pub(super) fn largest(&self) -> u64 {
         self.settings.total_bytes / LARGEST_SHARE
     }
 
-    /// A cached part.
+    /// Return a cached part.
     pub(super) fn get(&self, key: &PartKey) -> Option<Part> {
         let found = with_parts(|parts| {
             parts.expire(self.settings.expiration);

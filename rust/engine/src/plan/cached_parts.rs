@@ -62,7 +62,7 @@ impl Hash for PartKey {
     }
 }
 
-/// The memory of a bundle in bytes.
+/// Return the memory of a bundle in bytes.
 pub(super) fn weight(bundle: &PlannedBundle) -> u64 {
     // The columns are compact, so their memory is the length of their values.
     let bytes = |array: &dyn Array| array.to_data().get_slice_memory_size().unwrap_or(usize::MAX);
@@ -102,7 +102,7 @@ struct Held {
 }
 
 impl Parts {
-    /// The question of any cached part that equals this one.
+    /// Return the question of any cached part that equals this one.
     pub(super) fn question(&self, question: &Question) -> Option<Arc<Question>> {
         self.questions.get_key_value(question).map(|(known, _)| Arc::clone(known))
     }

@@ -123,7 +123,7 @@ impl Tasks {
     }
 }
 
-/// The delete files of each row of a column of numbers or of runs of numbers.
+/// Return the delete files of each row of a column of numbers or of runs of numbers.
 fn lists(column: &ArrayRef) -> Result<Lists> {
     let lists = column.as_list_opt::<i32>().ok_or_else(|| unexpected("deletes"))?;
     let of_row = |row: usize| -> Option<Vec<i32>> {
@@ -194,7 +194,7 @@ fn paths(files: &RecordBatch) -> Result<&StringArray> {
     column(files, "file_path")?.as_string_opt::<i32>().ok_or_else(|| unexpected("file_path"))
 }
 
-/// The identity of a delete: one delete file may hold the deletes of several data files.
+/// Return the identity of a delete: one delete file may hold the deletes of several data files.
 fn delete_keys(deletes: &RecordBatch) -> Result<impl Iterator<Item = (&str, Option<&str>)>> {
     let references = deletes.column_by_name("referenced_data_file");
     let references = references.and_then(|column| column.as_string_opt::<i32>());

@@ -10,7 +10,7 @@ use icefloe_format::Error as FormatError;
 
 use crate::error::Error;
 
-/// The rows of all `batches`, which are of `schema`, in order.
+/// Return the rows of all `batches`, which are of `schema`, in order.
 pub(super) fn concatenated(
     schema: &SchemaRef,
     batches: &[RecordBatch],
@@ -30,7 +30,7 @@ pub(super) fn concatenated(
     RecordBatch::try_new(SchemaRef::clone(schema), columns.collect::<Result<_, _>>()?)
 }
 
-/// The rows in buffers of exactly their size.
+/// Return the rows in buffers of exactly their size.
 pub(super) fn compacted(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
     let rows = u32::try_from(batch.num_rows()).unwrap_or(u32::MAX);
     let rows = UInt32Array::from_iter_values(0..rows);
@@ -47,7 +47,7 @@ fn is_null(array: &dyn Array) -> bool {
     array.null_count() == array.len()
 }
 
-/// An Arrow error of concatenating or copying entries.
+/// Return an Arrow error of concatenating or copying entries.
 pub(super) fn invalid(error: arrow_schema::ArrowError) -> Error {
     FormatError::invalid("entries", error.to_string()).into()
 }

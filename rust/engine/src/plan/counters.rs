@@ -30,7 +30,7 @@ pub struct PlanCounters {
 }
 
 impl PlanCounters {
-    /// The counts by name.
+    /// Return the counts by name.
     pub fn named(&self) -> [(&'static str, u64); 12] {
         [
             ("data_manifests_total", self.data_manifests_total),

@@ -115,7 +115,7 @@ impl PlannedDeletes {
 /// Columns of files with runs of rows of the deletes.
 const RUNS: [&str; 2] = ["deletes", "marks"];
 
-/// Files of a plan with only their own deletes and residuals.
+/// Return the files of a plan with only their own deletes and residuals.
 ///
 /// # Errors
 /// `InvalidArgument` where `files` has no column of runs of deletes.

@@ -34,7 +34,7 @@ struct Stretch<'a> {
 }
 
 impl PlannedEntries {
-    /// The entries of several manifests.
+    /// Return the entries of several manifests.
     pub(super) fn of(parts: &[Part]) -> Result<Self> {
         let stretches = stretches(parts);
         let batches: Vec<RecordBatch> = stretches.iter().map(Stretch::entries).collect();
@@ -86,7 +86,7 @@ fn total(parts: &[Part], number: fn(&Member) -> usize) -> usize {
     parts.iter().filter_map(Part::manifest).map(number).sum()
 }
 
-/// The fewest stretches that hold the parts: copying one long stretch costs less than many short ones.
+/// Return the fewest stretches that hold the parts: copying one long stretch costs less than many short ones.
 fn stretches(parts: &[Part]) -> Vec<Stretch<'_>> {
     let mut stretches: Vec<Stretch<'_>> = Vec::new();
     for neighbours in parts.chunk_by(|left, right| right.follows(left)) {

@@ -46,17 +46,17 @@ impl ScanFilter {
         Ok(Self { rows, by_spec })
     }
 
-    /// Whether every row of the table satisfies the filter.
+    /// Return whether every row of the table satisfies the filter.
     pub(crate) fn is_always_true(&self) -> bool {
         matches!(self.rows, Predicate::AlwaysTrue)
     }
 
-    /// The filter for the partitions of one spec.
+    /// Return the filter for the partitions of one spec.
     pub(crate) fn of_spec(&self, spec_id: i32) -> Option<&SpecFilter> {
         self.by_spec.get(&spec_id)
     }
 
-    /// The statistics that the filter and equality deletes on these fields need.
+    /// Return the statistics that the filter and equality deletes on these fields need.
     pub(crate) fn statistics(&self, equality_ids: Vec<i32>) -> Stats {
         let mut ids = references(&self.rows);
         ids.extend(equality_ids);

@@ -48,8 +48,8 @@ impl Manifests {
         Ok(Self::Inline(manifests))
     }
 
-    /// The data and the delete manifests that might hold files for the filter; with `added_by` only manifests of this
-    /// snapshot.
+    /// Return the data and the delete manifests that might hold files for the filter; with `added_by` only manifests of
+    /// this snapshot.
     pub(crate) fn prune(
         self,
         (filter, added_by): (&ScanFilter, Option<i64>),
@@ -102,7 +102,7 @@ fn count(manifest: &ManifestFile, opened: bool, counters: &mut PlanCounters) {
     }
 }
 
-/// A mask of the manifests that might hold a file whose partition satisfies the filter.
+/// Return a mask of the manifests that might hold a file whose partition satisfies the filter.
 fn might_match(
     list: &RecordBatch,
     manifests: &[ManifestFile],

@@ -73,7 +73,7 @@ fn weights(files: &RecordBatch, deletes: &RecordBatch, open_file_cost: u64) -> R
     Ok((0..files.num_rows()).map(weight).collect())
 }
 
-/// Rows of each group, ascending. When no more groups may be open, the fullest one is closed.
+/// Return the rows of each group, ascending. When no more groups may be open, the fullest one is closed.
 fn groups(weights: &[u64], packing: Packing) -> Vec<Vec<u32>> {
     let mut complete = Vec::new();
     let mut open: VecDeque<(u64, Vec<u32>)> = VecDeque::new();

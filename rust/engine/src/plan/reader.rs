@@ -143,7 +143,7 @@ impl ManifestReader {
         bundles
     }
 
-    /// The parts of manifests with their indexes. A manifest of more bytes than a share is cut into runs.
+    /// Return the parts of manifests with their indexes. A manifest of more bytes than a share is cut into runs.
     async fn read_bundle(
         &self,
         bundle: Vec<Unknown>,
@@ -214,7 +214,7 @@ impl ManifestReader {
         .await
     }
 
-    /// The bytes of a manifest that is not a local file.
+    /// Return the bytes of a manifest that is not a local file.
     async fn fetched(&self, manifest: &ManifestFile, early: &EarlyBytes) -> Result<Option<Bytes>> {
         match self.io.local_path(&manifest.path)? {
             Some(_) => Ok(None),
@@ -250,7 +250,7 @@ struct Decoder {
 }
 
 impl Decoder {
-    /// All blocks of a manifest, or a run of them.
+    /// Return all blocks of a manifest, or a run of them.
     fn one(
         &self,
         bytes: &[u8],

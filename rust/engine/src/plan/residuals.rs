@@ -21,7 +21,7 @@ const COLUMN: &str = "residual";
 /// Predicate JSON by file; null where all rows match.
 pub(crate) type Residuals = DictionaryArray<Int32Type>;
 
-/// The type of a column of residuals.
+/// Return the type of a column of residuals.
 pub(crate) fn residuals_type() -> DataType {
     DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
 }
@@ -31,7 +31,7 @@ pub(super) fn all_null(rows: usize) -> Residuals {
     Residuals::new(Int32Array::new_null(rows), Arc::new(StringArray::new_null(0)))
 }
 
-/// The residuals of rows by their indices in `texts`.
+/// Return the residuals of rows by their indices in `texts`.
 ///
 /// # Errors
 /// `InvalidArgument` for an index without a text.
@@ -87,7 +87,7 @@ pub(super) fn joined<'a>(
     Residuals::try_new(Int32Array::from(indices), Arc::new(texts.finish())).map_err(invalid)
 }
 
-/// The files of a plan with only the texts of their own residuals.
+/// Return the files of a plan with only the texts of their own residuals.
 ///
 /// # Errors
 /// As for [`joined`].

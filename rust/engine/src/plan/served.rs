@@ -56,7 +56,7 @@ struct File {
     content_offset: Option<i64>,
 }
 
-/// The plan in the replies of a server.
+/// Return the plan in the replies of a server.
 ///
 /// # Arguments
 /// * `replies`: JSON objects with `file-scan-tasks` and `delete-files`; references of tasks are positions in the same reply.
@@ -172,7 +172,7 @@ fn assemble(
     Ok(ScanPlan { files, deletes: batch(columns)?, counters })
 }
 
-/// Columns that data files and delete files share.
+/// Return the columns that data files and delete files share.
 fn shared(files: &[&File], context: &TableContext) -> Result<Vec<(&'static str, ArrayRef)>> {
     let partitions =
         files.iter().map(|file| partition(file, context)).collect::<Result<Vec<_>>>()?;
@@ -197,7 +197,8 @@ fn shared(files: &[&File], context: &TableContext) -> Result<Vec<(&'static str, 
     ])
 }
 
-/// The partition tuple as a JSON array. Servers send an array in the order of the spec, or an object by field id.
+/// Return the partition tuple as a JSON array. Servers send an array in the order of the spec, or an object by field
+/// id.
 fn partition(file: &File, context: &TableContext) -> Result<String> {
     let spec = context.specs.get(&file.spec_id).ok_or_else(|| {
         unexpected(format!(

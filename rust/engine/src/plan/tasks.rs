@@ -131,7 +131,7 @@ impl Ranges {
         Ok(Self { entries, starts, lengths })
     }
 
-    /// A column of entries with a row for each task.
+    /// Return a column of entries with a row for each task.
     fn of_tasks(&self, array: &dyn Array) -> Result<ArrayRef> {
         match &self.entries {
             None => Ok(array.slice(0, array.len())),
@@ -151,7 +151,7 @@ fn count(data: &PlannedEntries, deletes: &RecordBatch, counters: &mut PlanCounte
     Ok(())
 }
 
-/// The values between two offsets.
+/// Return the values between two offsets.
 fn slice_of<'a>(values: &'a [i64], indices: &[i32]) -> Option<&'a [i64]> {
     let index = |index: Option<&i32>| usize::try_from(*index?).ok();
     values.get(index(indices.first())?..index(indices.last())?)

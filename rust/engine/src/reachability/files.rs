@@ -224,13 +224,13 @@ impl Found {
     }
 }
 
-/// The rows of live entries, or of all entries.
+/// Return the rows of live entries, or of all entries.
 fn rows_of(files: &FileLocations, with_deleted: bool) -> Vec<usize> {
     let is_found = |row: &usize| with_deleted || files.statuses.value(*row) != DELETED;
     (0..files.paths.len()).filter(is_found).collect()
 }
 
-/// The identities of files of a part of a manifest.
+/// Return the identities of files of a part of a manifest.
 fn identities_of(
     io: &FileIo,
     prefixes: &Prefixes,
@@ -241,7 +241,7 @@ fn identities_of(
     prefixes.identities(locations.iter().map(|location| &**location)).collect()
 }
 
-/// Files of a part of a manifest.
+/// Return the files of a part of a manifest.
 fn files_of(
     io: &FileIo,
     prefixes: &Prefixes,

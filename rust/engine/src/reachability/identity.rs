@@ -19,7 +19,7 @@ const OTHERS: u16 = u16::MAX;
 pub(crate) struct Identity(u128);
 
 impl Identity {
-    /// The part that all files of one path have in common.
+    /// Return the part that all files of one path have in common.
     pub(crate) fn path(self) -> u128 {
         self.0 >> PREFIX_BITS
     }
@@ -43,7 +43,7 @@ struct Known {
 }
 
 impl Prefixes {
-    /// The identities of locations. The root of the location before is compared first: most locations share it.
+    /// Return the identities of locations. The root of the location before is compared first: most locations share it.
     pub(crate) fn identities<'t>(
         &self,
         locations: impl IntoIterator<Item = &'t str>,
@@ -63,13 +63,13 @@ impl Prefixes {
         })
     }
 
-    /// The identity of one location.
+    /// Return the identity of one location.
     pub(crate) fn identity(&self, location: &str) -> Identity {
         let mut found = self.identities([location]);
         found.next().unwrap_or(Identity(u128::from(OTHERS)))
     }
 
-    /// The prefix of a number; `None` for one of the prefixes beyond the first 65,535.
+    /// Return the prefix of a number; `None` for one of the prefixes beyond the first 65,535.
     pub(crate) fn get(&self, number: u16) -> Option<Prefix> {
         self.lock().list.get(usize::from(number)).cloned()
     }

@@ -75,7 +75,7 @@ async fn read_list(io: FileIo, prefixes: Arc<Prefixes>, list: &str) -> Result<Ve
     .await
 }
 
-/// The manifests that metadata name without a manifest list.
+/// Return the manifests that metadata name without a manifest list.
 pub(crate) fn without_list(
     io: &FileIo,
     prefixes: &Prefixes,

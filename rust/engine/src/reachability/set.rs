@@ -89,12 +89,12 @@ impl ReachableFiles {
         Ok(Self { identities, prefixes })
     }
 
-    /// The number of files.
+    /// Return the number of files.
     pub fn len(&self) -> usize {
         self.identities.len()
     }
 
-    /// Whether there are no files.
+    /// Return whether there are no files.
     pub fn is_empty(&self) -> bool {
         self.identities.is_empty()
     }
@@ -128,7 +128,7 @@ impl ReachableFiles {
         matches.collect()
     }
 
-    /// The prefixes below which snapshots refer to the path of a location, sorted.
+    /// Return the prefixes below which snapshots refer to the path of a location, sorted.
     pub fn prefixes_of(&self, location: &str) -> Vec<String> {
         let path = Prefixes::default().identity(location).path();
         let found = self.of_path(path).filter_map(|it| self.prefixes.get(it.prefix()));
@@ -145,7 +145,8 @@ impl ReachableFiles {
 }
 
 impl EqualNames {
-    /// Whether files below two prefixes are the same. A reachable location without an authority fits every authority.
+    /// Return whether files below two prefixes are the same. A reachable location without an authority fits every
+    /// authority.
     fn are_equal(&self, listed: &Prefix, reachable: &Prefix) -> bool {
         let scheme = |prefix: &Prefix| stand_in(&self.schemes, &prefix.scheme);
         let authority = |prefix: &Prefix| stand_in(&self.authorities, &prefix.authority);

@@ -32,7 +32,7 @@ pub(crate) struct Prefix {
 }
 
 impl Prefix {
-    /// The prefix of a root as written.
+    /// Return the prefix of a root as written.
     pub(crate) fn of(root: &str) -> Self {
         let (scheme, rest) = root.split_once(':').unwrap_or(("file", ""));
         let scheme = match scheme.to_ascii_lowercase().as_str() {
@@ -57,7 +57,7 @@ impl Prefix {
         Self { scheme, authority }
     }
 
-    /// The text before a normalised path.
+    /// Return the text before a normalised path.
     pub(crate) fn text(&self) -> String {
         format!("{}://{}", self.scheme, self.authority)
     }
@@ -79,13 +79,13 @@ impl Prefix {
     }
 }
 
-/// The normalised text of a location.
+/// Return the normalised text of a location.
 pub fn normalized(location: &str) -> String {
     let spelling = Spelling::of(location);
     Prefix::of(spelling.root).text() + &spelling.path
 }
 
-/// Bytes before the path.
+/// Return the bytes before the path.
 fn root_length(location: &str) -> usize {
     let is_scheme = |text: &str| {
         text.starts_with(|first: char| first.is_ascii_alphabetic())
@@ -102,7 +102,7 @@ fn root_length(location: &str) -> usize {
     }
 }
 
-/// A path without empty segments and, with `dots`, without `.` segments.
+/// Return a path without empty segments and, with `dots`, without `.` segments.
 fn folded(path: &str, dots: bool) -> Cow<'_, str> {
     let trimmed = path.strip_suffix('/').unwrap_or(path);
     if !dots && !trimmed.contains("//") && !trimmed.ends_with('/') {

@@ -97,7 +97,7 @@ fn row_numbers(decoded: &[ArrayRef]) -> Result<&Int64Array, ArrowError> {
     numbers.ok_or_else(|| missing(decoded.len()))
 }
 
-/// A value `rows` times.
+/// Return a value `rows` times.
 fn repeat(value: &ArrayRef, rows: usize) -> Result<ArrayRef, ArrowError> {
     take(value, &UInt32Array::from(vec![0; rows]), None)
 }

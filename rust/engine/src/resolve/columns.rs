@@ -90,12 +90,12 @@ impl BatchPlan {
         Ok(Self { leaves, decoded, schema, what: facts.what, columns })
     }
 
-    /// The leaves as a mask over the file.
+    /// Return the leaves as a mask over the file.
     pub(crate) fn mask(&self, descriptor: &SchemaDescriptor) -> ProjectionMask {
         ProjectionMask::leaves(descriptor, self.leaves.iter().copied())
     }
 
-    /// Whether physical row numbers must be decoded.
+    /// Return whether physical row numbers must be decoded.
     pub(crate) fn needs_positions(&self) -> bool {
         self.columns
             .iter()
@@ -194,7 +194,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// The number of decoded siblings before a column.
+    /// Return the number of decoded siblings before a column.
     fn index(&self, column: &FileColumn, siblings: &[FileColumn]) -> usize {
         siblings
             .iter()
@@ -282,8 +282,8 @@ impl Resolver<'_> {
         })
     }
 
-    /// The partition tuple as a struct; fields that the file's spec lacks are null. The tuple of a table without partition
-    /// fields is null.
+    /// Return the partition tuple as a struct; fields that the file's spec lacks are null. The tuple of a table without
+    /// partition fields is null.
     fn partition(&self, wanted: &NestedField) -> Result<ColumnPlan> {
         let target = field_to_arrow(wanted, self.options);
         let (Type::Struct(tuple), DataType::Struct(fields)) =
@@ -354,7 +354,7 @@ fn constant_array(value: &Datum, target: &DataType) -> Result<ArrayRef> {
         .map_err(|error| FormatError::invalid("constant column", error.to_string()))?)
 }
 
-/// The natural schema of a file with some leaves decoded to other types.
+/// Return the natural schema of a file with some leaves decoded to other types.
 pub(crate) fn decoded_schema(
     natural: &ArrowSchema,
     columns: &[FileColumn],

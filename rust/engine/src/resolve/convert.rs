@@ -37,8 +37,8 @@ pub(crate) enum Conversion {
     GatherBinaries,
 }
 
-/// The Arrow type to decode a leaf to. Strings and binaries are decoded as views, which do not copy the values of pages
-/// and dictionaries.
+/// Return the Arrow type to decode a leaf to. Strings and binaries are decoded as views, which do not copy the values
+/// of pages and dictionaries.
 pub(crate) fn decoded_type(
     natural: &DataType,
     physical: PhysicalType,
@@ -59,7 +59,7 @@ pub(crate) fn decoded_type(
     }
 }
 
-/// The conversion from a decoded type to the table's type, if there is one.
+/// Return the conversion from a decoded type to the table's type, if there is one.
 pub(crate) fn conversion(decoded: &DataType, wanted: &DataType) -> Option<Conversion> {
     use DataType as D;
     use TimeUnit::{Microsecond, Nanosecond};

@@ -18,7 +18,7 @@ pub(crate) struct DeletedRows<'a> {
 }
 
 impl DeletedRows<'_> {
-    /// The rows of the next decoded batch that are not deleted.
+    /// Return the rows of the next decoded batch that are not deleted.
     ///
     /// # Errors
     /// `Corrupt` for columns that cannot be converted to the types of the keys.

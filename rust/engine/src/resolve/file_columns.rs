@@ -32,7 +32,7 @@ impl FileColumn {
     }
 }
 
-/// The columns of a file, with ids from the file if any node has one, else from the name mapping, else
+/// Return the columns of a file, with ids from the file if any node has one, else from the name mapping, else
 /// (top-level columns only) from their position, as the Java reference does.
 pub(crate) fn file_columns(schema: &Schema, mapping: Option<&NameMapping>) -> Vec<FileColumn> {
     let mut next_leaf = 0;
@@ -79,7 +79,7 @@ fn nodes(fields: &Fields, next_leaf: &mut usize) -> Vec<FileColumn> {
     fields.iter().map(|field| node(field, next_leaf)).collect()
 }
 
-/// Whether a node or one below it has a field id.
+/// Return whether a node or one below it has a field id.
 pub(crate) fn has_id(column: &FileColumn) -> bool {
     column.id.is_some() || column.children.iter().any(has_id)
 }
@@ -98,7 +98,7 @@ fn map_names(column: &mut FileColumn, name: &str, mapping: &NameMapping) {
     }
 }
 
-/// The leaf column that holds the values of a field, reached through structs only.
+/// Return the leaf column that holds the values of a field, reached through structs only.
 pub(crate) fn leaf_of(columns: &[FileColumn], field_id: i32) -> Option<&FileColumn> {
     columns.iter().find_map(|column| {
         if column.id == Some(field_id) {

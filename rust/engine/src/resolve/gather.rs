@@ -13,7 +13,7 @@ use arrow_schema::ArrowError;
 /// The longest value that a view holds inline, after its 4 bytes of length.
 const INLINE_BYTES: usize = 12;
 
-/// The strings of views in one buffer with offsets.
+/// Return the strings of views in one buffer with offsets.
 ///
 /// # Errors
 /// `OffsetOverflowError` for more bytes than 32-bit offsets reach.
@@ -22,7 +22,7 @@ pub(crate) fn gather_strings(views: &StringViewArray) -> Result<ArrayRef, ArrowE
     Ok(Arc::new(StringArray::try_new(offsets, values, views.nulls().cloned())?))
 }
 
-/// The binaries of views in one buffer with offsets.
+/// Return the binaries of views in one buffer with offsets.
 ///
 /// # Errors
 /// As for [`gather_strings`].

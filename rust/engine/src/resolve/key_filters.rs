@@ -74,17 +74,17 @@ impl KeyFilters {
         Ok(Some(Self { output, filters: filters.collect::<Result<_>>()? }))
     }
 
-    /// The plans of all decoded columns.
+    /// Return the plans of all decoded columns.
     pub(crate) fn plans(&self) -> impl Iterator<Item = &BatchPlan> + Clone {
         std::iter::once(&self.output).chain(self.filters.iter().map(|filter| &filter.beside))
     }
 
-    /// The leaves of the key columns.
+    /// Return the leaves of the key columns.
     pub(crate) fn leaves(&self) -> impl Iterator<Item = usize> {
         self.filters.iter().flat_map(|filter| filter.alone.leaves.iter().copied())
     }
 
-    /// The filters that rows of a row group need.
+    /// Return the filters that rows of a row group need.
     pub(crate) fn of_row_group(&self, row_group: usize) -> Vec<&KeyFilter> {
         self.filters.iter().filter(|filter| filter.row_groups.contains(&row_group)).collect()
     }
@@ -100,7 +100,7 @@ impl KeyFilter {
         Ok(Self { beside: BatchPlan::beside(schema, facts, true, leaves.clone())?, ..self })
     }
 
-    /// The plan of the key columns, from batches of their leaves alone.
+    /// Return the plan of the key columns, from batches of their leaves alone.
     pub(crate) fn alone(&self) -> &BatchPlan {
         &self.alone
     }
@@ -114,7 +114,7 @@ impl KeyFilter {
         Ok(deleted_rows(0..decoded.num_rows() as u64, None, &[keyed])?)
     }
 
-    /// The keys beside their columns of a decoded batch, which contains the projected columns as well.
+    /// Return the keys beside their columns of a decoded batch, which contains the projected columns as well.
     ///
     /// # Errors
     /// `Corrupt` for columns that cannot be converted to the types of the keys.

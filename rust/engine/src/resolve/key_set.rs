@@ -26,7 +26,7 @@ pub(crate) struct KeySet {
 }
 
 impl KeySet {
-    /// The keys of `field_ids`, fields of `schema`, from all of their files.
+    /// Return the keys of `field_ids`, fields of `schema`, from all of their files.
     ///
     /// # Errors
     /// `InvalidArgument` for a field that the schema lacks.
@@ -40,7 +40,7 @@ impl KeySet {
     }
 }
 
-/// A predicate that every row with one of the keys satisfies, made of the range of each key field.
+/// Return a predicate that every row with one of the keys satisfies, made of the range of each key field.
 ///
 /// # Errors
 /// `InvalidArgument` for a field that the schema lacks.

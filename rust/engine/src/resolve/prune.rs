@@ -10,8 +10,8 @@ use icefloe_format::spec::{NestedField, Schema, StructType, Type};
 
 use crate::error::Result;
 
-/// The schema of the selected fields, reached through structs. All are optional: where a file lacks a column its values
-/// are null.
+/// Return the schema of the selected fields, reached through structs. All are optional: where a file lacks a column its
+/// values are null.
 pub(crate) fn prune(schema: &Schema, field_ids: &[i32]) -> Schema {
     let mut paths: Vec<_> = field_ids.iter().filter_map(|id| schema.position_path(*id)).collect();
     paths.sort_unstable();
@@ -19,7 +19,7 @@ pub(crate) fn prune(schema: &Schema, field_ids: &[i32]) -> Schema {
     Schema::new(schema.schema_id(), fields_at(schema.fields(), &paths), vec![])
 }
 
-/// The fields at sorted paths of positions.
+/// Return the fields at sorted paths of positions.
 fn fields_at(fields: &[NestedField], paths: &[&[usize]]) -> Vec<NestedField> {
     let selected = paths.chunk_by(|one, next| one.first() == next.first()).filter_map(|paths| {
         let (position, _) = paths.first()?.split_first()?;
@@ -38,7 +38,7 @@ fn fields_at(fields: &[NestedField], paths: &[&[usize]]) -> Vec<NestedField> {
     selected.collect()
 }
 
-/// The values at a path through structs; null where a struct on the path is null.
+/// Return the values at a path through structs; null where a struct on the path is null.
 ///
 /// # Errors
 /// `InvalidArgument` where the batch has no such path.

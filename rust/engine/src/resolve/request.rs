@@ -55,7 +55,7 @@ pub(crate) struct RowDeletes {
 }
 
 impl<'a> FileRequest<'a> {
-    /// A request for all rows of a file without metadata columns.
+    /// Return a request for all rows of a file without metadata columns.
     pub(crate) fn whole(
         (io, context): (&'a FileIo, &'a TableContext),
         (location, record_count): (&'a str, i64),
@@ -88,7 +88,7 @@ impl<'a> FileRequest<'a> {
         DataFile::opened(self.tail.take(), self.io, self.location)
     }
 
-    /// The tests that every row must pass.
+    /// Return the tests that every row must pass.
     ///
     /// # Errors
     /// Errors of resolving the columns of the residual.

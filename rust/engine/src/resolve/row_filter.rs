@@ -25,7 +25,8 @@ pub(crate) struct RowTest {
 }
 
 impl RowTest {
-    /// A test for rows that satisfy a predicate over `schema`, for batches that contain the decoded `leaves` as well.
+    /// Return a test for rows that satisfy a predicate over `schema`, for batches that contain the decoded `leaves` as
+    /// well.
     ///
     /// # Errors
     /// Errors of resolving the predicate's columns.
@@ -47,17 +48,17 @@ impl RowTest {
         Ok(Self { columns, paths: paths.into(), filter })
     }
 
-    /// The columns to decode for the test.
+    /// Return the columns to decode for the test.
     pub(crate) fn columns(&self) -> &BatchPlan {
         &self.columns
     }
 
-    /// The test as a step of the decoder.
+    /// Return the test as a step of the decoder.
     pub(crate) fn step(&self, descriptor: &SchemaDescriptor) -> Box<dyn ArrowPredicate> {
         Box::new(Step { mask: self.columns.mask(descriptor), test: self.clone() })
     }
 
-    /// A mask of the rows of a decoded batch that satisfy the predicate.
+    /// Return a mask of the rows of a decoded batch that satisfy the predicate.
     ///
     /// # Errors
     /// `Corrupt` for columns that cannot be converted to the table's types.

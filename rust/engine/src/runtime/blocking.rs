@@ -105,7 +105,7 @@ pub(crate) async fn wait_for_file<T: Send + 'static>(
     }
 }
 
-/// The result of a finished task; a panic becomes an error.
+/// Return the result of a finished task; a panic becomes an error.
 pub(crate) fn joined<T>(task: &str, outcome: Result<Result<T>, JoinError>) -> Result<T> {
     outcome.unwrap_or_else(|error| Err(Error::internal(task, panic_text(error))))
 }

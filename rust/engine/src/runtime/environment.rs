@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use uuid::Uuid;
 
-/// A random UUID, for names of temporary files.
+/// Return a random UUID, for names of temporary files.
 pub(crate) fn new_uuid() -> Uuid {
     Uuid::new_v4()
 }

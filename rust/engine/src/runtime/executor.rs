@@ -73,7 +73,7 @@ pub(crate) fn executor() -> Result<&'static Executor> {
 }
 
 impl Executor {
-    /// An executor of `limit` threads that run at once, and of at most `most_waiting` more that wait.
+    /// Create an executor of `limit` threads that run at once, and of at most `most_waiting` more that wait.
     pub(crate) fn new(limit: usize, most_waiting: usize) -> Self {
         let state = State { limit, ..State::default() };
         Self { state: Mutex::new(state), woken: Condvar::new(), most_waiting }
@@ -92,12 +92,12 @@ impl Executor {
         self.serve(&mut state);
     }
 
-    /// Whether turns are queued.
+    /// Return whether turns are queued.
     pub(crate) fn has_queue(&self) -> bool {
         !self.lock().queue.is_empty()
     }
 
-    /// Whether queued turns will not start: no thread is running, and none can be started.
+    /// Return whether queued turns will not start: no thread is running, and none can be started.
     pub(crate) fn is_stalled(&'static self) -> bool {
         let mut state = self.lock();
         self.serve(&mut state);
@@ -133,7 +133,7 @@ impl Executor {
         }
     }
 
-    /// The next turn for this thread; `None` after the idle time.
+    /// Return the next turn for this thread; `None` after the idle time.
     fn next_turn(&self) -> Option<Turn> {
         let mut state = self.lock();
         loop {
@@ -188,7 +188,7 @@ impl Drop for Replaced {
     }
 }
 
-/// Whether this thread runs work of an executor, so that waiting for other work would block that work.
+/// Return whether this thread runs work of an executor, so that waiting for other work would block that work.
 pub(crate) fn is_working() -> bool {
     WORKING.get()
 }

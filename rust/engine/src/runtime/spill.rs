@@ -18,7 +18,7 @@ pub(crate) struct Spill {
 }
 
 impl Spill {
-    /// An empty file in the directory of temporary files.
+    /// Create an empty file in the directory of temporary files.
     pub(crate) fn new(shares: usize) -> Result<Self> {
         let (path, file) = temporary_file("spill")?;
         Ok(Self { path, file, writes: vec![vec![]; shares], end: 0 })
@@ -38,12 +38,12 @@ impl Spill {
         Ok(())
     }
 
-    /// The count of writes of a share.
+    /// Return the count of writes of a share.
     pub(crate) fn writes(&self, share: usize) -> usize {
         self.writes.get(share).map_or(0, Vec::len)
     }
 
-    /// All numbers of a share in the order of writing.
+    /// Return all numbers of a share in the order of writing.
     pub(crate) fn read(&mut self, share: usize) -> Result<Vec<u64>> {
         let mut numbers = vec![];
         for write in 0..self.writes(share) {
@@ -52,7 +52,7 @@ impl Spill {
         Ok(numbers)
     }
 
-    /// The numbers of one write of a share.
+    /// Return the numbers of one write of a share.
     pub(crate) fn read_write(&mut self, share: usize, write: usize) -> Result<Vec<u64>> {
         let found = self.writes.get(share).and_then(|writes| writes.get(write));
         let Some((start, count)) = found else { return Ok(vec![]) };
@@ -72,8 +72,8 @@ impl Drop for Spill {
     }
 }
 
-/// A new file in the directory of temporary files, which only the owner can read. On Unix it has no name any more: the open
-/// file outlives it, so nothing stays behind however the process ends.
+/// Return a new file in the directory of temporary files, which only the owner can read. On Unix it has no name any
+/// more: the open file outlives it, so nothing stays behind however the process ends.
 pub(crate) fn temporary_file(extension: &str) -> Result<(PathBuf, File)> {
     let path =
         std::env::temp_dir().join(format!("icefloe-{}.{extension}", environment::new_uuid()));

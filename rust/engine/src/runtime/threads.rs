@@ -7,7 +7,7 @@ use std::time::Duration;
 /// Interval between checks for interrupts.
 pub(crate) const CHECK_EVERY: Duration = Duration::from_millis(100);
 
-/// The default number of threads: `OMP_NUM_THREADS` (Spark sets it to the cores of
+/// Return the default number of threads: `OMP_NUM_THREADS` (Spark sets it to the cores of
 /// a task), else the cores this process may use.
 pub fn default_threads() -> usize {
     let from_environment = std::env::var("OMP_NUM_THREADS")
@@ -17,7 +17,7 @@ pub fn default_threads() -> usize {
     from_environment.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
-/// The text of a panic as an error.
+/// Return the text of a panic as an error.
 pub(crate) fn catch_panic<T>(work: impl FnOnce() -> T) -> std::result::Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
         let text = payload.downcast_ref::<String>().cloned();

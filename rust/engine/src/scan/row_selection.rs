@@ -26,8 +26,8 @@ pub(super) enum SelectedRows {
 }
 
 impl RowSelection {
-    /// The rows of a batch: the number of the task (int32), and the position in its file (int64), in any order. `keep`
-    /// returns these rows only, its opposite all others.
+    /// Return the rows of a batch: the number of the task (int32), and the position in its file (int64), in any order.
+    /// `keep` returns these rows only, its opposite all others.
     ///
     /// # Errors
     /// `InvalidArgument` for other columns, nulls or negative values.
@@ -62,7 +62,7 @@ impl RowSelection {
         Ok(Self { positions, keep })
     }
 
-    /// The rows of a task whose file has `rows` rows.
+    /// Return the rows of a task whose file has `rows` rows.
     ///
     /// # Errors
     /// `InvalidArgument` where the selected rows are few of an unknown number.

@@ -59,7 +59,7 @@ pub struct Scan {
 }
 
 impl Scan {
-    /// A scan of tasks in order, with the delete files that they refer to by index.
+    /// Create a scan of tasks in order, with the delete files that they refer to by index.
     ///
     /// # Errors
     /// `InvalidArgument` for a batch size or a thread count of 0; `Unsupported` for a file format that cannot be
@@ -121,7 +121,7 @@ impl Scan {
         Flight { threads: self.threads, bytes, ahead: self.ahead }
     }
 
-    /// Whether a registered decoder outside of this crate reads some file.
+    /// Return whether a registered decoder outside of this crate reads some file.
     pub fn is_foreign(&self) -> bool {
         let tasks = self.work.tasks.iter().map(|task| task.file_format.as_str());
         let mut formats = tasks.chain(self.work.deletes.formats());
@@ -173,7 +173,7 @@ pub struct ScanReader {
 }
 
 impl ScanReader {
-    /// The next batch.
+    /// Return the next batch.
     ///
     /// # Errors
     /// Errors of reading; the first one ends the pass.
@@ -206,7 +206,7 @@ impl ScanReader {
         }
     }
 
-    /// A batch with the schema of the scan, cut at the limit.
+    /// Return a batch with the schema of the scan, cut at the limit.
     fn finished(&mut self, batch: RecordBatch) -> Result<RecordBatch> {
         if !self.extended {
             return Ok(self.limited(batch));
@@ -216,7 +216,7 @@ impl ScanReader {
         Ok(self.limited(batch))
     }
 
-    /// A batch cut at the limit.
+    /// Return a batch cut at the limit.
     fn limited(&mut self, batch: RecordBatch) -> RecordBatch {
         let Some(remaining) = self.remaining else { return batch };
         let rows = batch.num_rows().min(remaining);

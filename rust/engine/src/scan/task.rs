@@ -40,7 +40,7 @@ pub struct ScanTask {
 }
 
 impl ScanTask {
-    /// The tasks of a plan's batch of files.
+    /// Return the tasks of a plan's batch of files.
     ///
     /// # Errors
     /// `InvalidArgument` naming the column that is absent, of another type, or null where it may not be.
@@ -81,7 +81,7 @@ impl ScanTask {
             .collect()
     }
 
-    /// The delete files of the task as ranges of rows, which may overlap.
+    /// Return the delete files of the task as ranges of rows, which may overlap.
     pub(crate) fn delete_files(&self) -> impl Iterator<Item = &Range<usize>> {
         self.deletes.iter().chain(self.marks.iter().flatten())
     }
@@ -117,8 +117,8 @@ fn offset(array: Option<&ArrayRef>, row: usize, absent: u64) -> Result<u64> {
     })?)
 }
 
-/// The length of a part. Manifests may record a wrong file size, so the part that reaches the recorded size extends to
-/// the end of the file.
+/// Return the length of a part. Manifests may record a wrong file size, so the part that reaches the recorded size
+/// extends to the end of the file.
 fn to_file_end(start: u64, length: u64, file_size: Option<&ArrayRef>, row: usize) -> u64 {
     let Some(sizes) = file_size.filter(|sizes| sizes.is_valid(row)) else { return length };
     let recorded = u64::try_from(sizes.as_primitive::<Int64Type>().value(row)).unwrap_or(0);

@@ -90,8 +90,8 @@ impl Work for Arc<ScanWork> {
 }
 
 impl ScanWork {
-    /// The work for the calling process: in a forked child a copy, which loads the deletes that a thread of the parent was
-    /// loading.
+    /// Return the work for the calling process: in a forked child a copy, which loads the deletes that a thread of the
+    /// parent was loading.
     pub(crate) fn of_this_process(self: &Arc<Self>) -> Arc<Self> {
         let process_id = std::process::id();
         if self.process_id == process_id {
@@ -170,7 +170,7 @@ impl ScanWork {
         Ok(ReturnedRows::Marked { dropped: unmarked - &marked, marked })
     }
 
-    /// The request for a task's file, without deletes.
+    /// Return the request for a task's file, without deletes.
     ///
     /// # Errors
     /// Errors of parsing the partition tuple and the residual.
@@ -202,7 +202,7 @@ impl ScanWork {
         self.projection.fields().iter().any(|field| field.id == metadata_column)
     }
 
-    /// The partition tuple by partition field id; empty if no column shows it.
+    /// Return the partition tuple by partition field id; empty if no column shows it.
     fn partition(&self, task: &ScanTask) -> Result<HashMap<i32, Option<Datum>>> {
         let Some(spec) = self.context.specs.get(&task.spec_id) else { return Ok(HashMap::new()) };
         if !self.is_wanted(PARTITION_ID) {
@@ -233,7 +233,7 @@ impl ScanWork {
     }
 }
 
-/// The residuals that several tasks share, bound once, by the address of their text.
+/// Return the residuals that several tasks share, bound once, by the address of their text.
 pub(crate) fn shared_residuals(
     tasks: &[ScanTask],
     context: &TableContext,

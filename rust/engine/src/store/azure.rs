@@ -81,7 +81,7 @@ struct Account {
     sas: Option<String>,
 }
 
-/// The store of a container; `authority` is `container@account.host` or the container alone.
+/// Return the store of a container; `authority` is `container@account.host` or the container alone.
 ///
 /// # Errors
 /// `InvalidArgument`, `Unsupported`; naming a property.

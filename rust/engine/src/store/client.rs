@@ -26,7 +26,7 @@ const READ_AHEAD: &str = "read-ahead-bytes";
 /// The bytes that a fast line transfers in a quarter of a second.
 const READ_AHEAD_BYTES: usize = 32 << 20;
 
-/// The options of a service's client, from its properties `<prefix>connect-timeout` and so on.
+/// Return the options of a service's client, from its properties `<prefix>connect-timeout` and so on.
 ///
 /// # Errors
 /// `InvalidArgument` naming a property.
@@ -48,7 +48,7 @@ pub(super) fn client_options(properties: Properties<'_>, prefix: &str) -> Result
     Ok(options)
 }
 
-/// The number and delays of retries after a 5xx, a timeout or a lost connection.
+/// Return the number and delays of retries after a 5xx, a timeout or a lost connection.
 ///
 /// # Errors
 /// `InvalidArgument` naming a property.
@@ -70,7 +70,7 @@ pub(super) fn retries(properties: Properties<'_>, prefix: &str) -> Result<RetryC
     })
 }
 
-/// Bytes of data files that a scan reads ahead of the decoding threads; 0 for none.
+/// Return the bytes of data files that a scan reads ahead of the decoding threads; 0 for none.
 ///
 /// # Errors
 /// `InvalidArgument` naming the property.

@@ -7,17 +7,17 @@ use bytes::Bytes;
 pub struct Content(Vec<Bytes>);
 
 impl Content {
-    /// The pieces in order.
+    /// Return the pieces in order.
     pub(super) fn pieces(&self) -> &[Bytes] {
         &self.0
     }
 
-    /// The bytes of all pieces.
+    /// Return the bytes of all pieces.
     pub(super) fn size(&self) -> u64 {
         self.0.iter().map(|piece| piece.len() as u64).sum()
     }
 
-    /// The content in one piece, copied unless it is in one piece already.
+    /// Return the content in one piece, copied unless it is in one piece already.
     pub(super) fn joined(mut self) -> Bytes {
         match self.0.len() {
             1 => self.0.pop().unwrap_or_default(),
@@ -25,7 +25,7 @@ impl Content {
         }
     }
 
-    /// Whether `data` is this content.
+    /// Return whether `data` is this content.
     pub(super) fn is(&self, mut data: &[u8]) -> bool {
         for piece in &self.0 {
             match data.strip_prefix(&**piece) {

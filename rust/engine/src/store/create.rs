@@ -62,7 +62,7 @@ async fn put(
     store.put_opts(path, payload, options).await.map(drop)
 }
 
-/// Whether an error is definite that nothing was stored. Existing objects and unknown failures are read back.
+/// Return whether an error is definite that nothing was stored. Existing objects and unknown failures are read back.
 fn is_definite(error: &Error) -> bool {
     !matches!(error, Error::AlreadyExists { .. } | Error::Generic { .. } | Error::JoinError { .. })
 }

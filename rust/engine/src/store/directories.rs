@@ -18,8 +18,8 @@ pub(super) fn sync(path: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
 }
 
-/// The directories with the entries of `files`, of every directory between them and `top`, and of `top`. An entry that is
-/// not synced may be lost, whichever process created it.
+/// Return the directories with the entries of `files`, of every directory between them and `top`, and of `top`. An
+/// entry that is not synced may be lost, whichever process created it.
 pub(super) fn entries_of<'a>(
     files: impl Iterator<Item = &'a Path>,
     top: &Path,

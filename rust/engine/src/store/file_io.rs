@@ -52,12 +52,12 @@ impl FileIo {
         Self { properties: Arc::new(properties.into_iter().collect()), unsynced: None }
     }
 
-    /// The properties of this access.
+    /// Return the properties of this access.
     pub fn properties(&self) -> &BTreeMap<String, String> {
         &self.properties
     }
 
-    /// The properties for a location, today the same for all.
+    /// Return the properties for a location, today the same for all.
     fn properties_of(&self, _location: &str) -> &Arc<BTreeMap<String, String>> {
         &self.properties
     }
@@ -86,7 +86,7 @@ impl FileIo {
         })
     }
 
-    /// The file-system path of a location, if it is on the local file system.
+    /// Return the file-system path of a location, if it is on the local file system.
     ///
     /// # Errors
     /// `Unsupported` for a scheme without a store, `InvalidArgument` for text that is not a location.
@@ -97,8 +97,8 @@ impl FileIo {
         })
     }
 
-    /// Bytes of data files that a scan reads ahead of the decoding threads; 0 for local files and locations that cannot be
-    /// parsed.
+    /// Return the bytes of data files that a scan reads ahead of the decoding threads; 0 for local files and locations
+    /// that cannot be parsed.
     ///
     /// # Errors
     /// `InvalidArgument` naming a property.
@@ -211,7 +211,7 @@ impl FileIo {
         }
     }
 
-    /// Whether a file is stored at a location.
+    /// Return whether a file is stored at a location.
     ///
     /// # Errors
     /// The errors of [`FileIo::read`], except for a missing file.
@@ -328,7 +328,7 @@ impl FileIo {
         Ok(found)
     }
 
-    /// The names directly in a directory, ordered; none if it does not exist.
+    /// Return the names directly in a directory, ordered; none if it does not exist.
     ///
     /// # Errors
     /// The errors of [`FileIo::read`].
@@ -346,7 +346,7 @@ impl FileIo {
     }
 }
 
-/// A directory without the slashes at its end; the root of a file system keeps its own.
+/// Return a directory without the slashes at its end; the root of a file system keeps its own.
 fn without_slash(directory: &str) -> &str {
     match directory.trim_end_matches('/') {
         root if root.is_empty() || root.ends_with(':') => directory,

@@ -61,7 +61,7 @@ const LENT: Lent<GcpCredential> = Lent {
     },
 };
 
-/// The store of a bucket. Without a token, credentials come from the environment.
+/// Return the store of a bucket. Without a token, credentials come from the environment.
 ///
 /// # Errors
 /// `InvalidArgument`, `Unsupported`; naming a property.

@@ -24,7 +24,7 @@ const NAMES: Names = Names {
     unsupported: &[],
 };
 
-/// The server at `host` or `host:port`.
+/// Return the server at `host` or `host:port`.
 ///
 /// # Errors
 /// `InvalidArgument` naming a property.

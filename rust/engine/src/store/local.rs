@@ -19,7 +19,7 @@ const BUFFER_BYTES: usize = 128 * 1024;
 /// The attempts at deleting the content of a directory that others write to.
 const DELETE_ATTEMPTS: usize = 10;
 
-/// The whole of a file.
+/// Return the whole of a file.
 pub(super) fn read(path: &Path) -> io::Result<Bytes> {
     open(path).and_then(|mut file| {
         let length = usize::try_from(file.metadata()?.len()).unwrap_or(0);
@@ -51,12 +51,12 @@ pub(super) fn read_ranges(path: &Path, ranges: &[Range<u64>]) -> io::Result<Vec<
     ranges.iter().map(read).collect()
 }
 
-/// The whole of a file; `None` if it has exactly this content.
+/// Return the whole of a file; `None` if it has exactly this content.
 pub(super) fn read_unless(path: &Path, content: &Content) -> io::Result<Option<Bytes>> {
     if has_content(path, content)? { Ok(None) } else { read(path).map(Some) }
 }
 
-/// Whether a file has exactly this content. It is read in parts, up to the first difference.
+/// Return whether a file has exactly this content. It is read in parts, up to the first difference.
 fn has_content(path: &Path, content: &Content) -> io::Result<bool> {
     let file = open(path)?;
     if file.metadata()?.len() != content.size() {
@@ -226,7 +226,7 @@ fn delete_children(directory: &Path, failures: &mut Vec<(PathBuf, io::Error)>) {
     }
 }
 
-/// Every file under a directory, at any depth; none if there is no such directory. Links are followed,
+/// Return every file under a directory, at any depth; none if there is no such directory. Links are followed,
 /// unless they are dangling or circular.
 pub(super) fn list(directory: &Path, scheme: &str) -> io::Result<Vec<Listed>> {
     let mut found = Vec::new();
@@ -255,7 +255,8 @@ pub(super) fn list(directory: &Path, scheme: &str) -> io::Result<Vec<Listed>> {
     Ok(found)
 }
 
-/// The names directly in a directory; none if there is no such directory. Links to directories count as directories.
+/// Return the names directly in a directory; none if there is no such directory. Links to directories count as
+/// directories.
 pub(super) fn children(directory: &Path) -> io::Result<Children> {
     let mut found = Children::default();
     let entries = match fs::read_dir(directory) {

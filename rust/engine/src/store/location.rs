@@ -52,7 +52,7 @@ pub(super) enum Service {
 }
 
 impl Service {
-    /// The prefix of the service's property names.
+    /// Return the prefix of the service's property names.
     pub(super) fn prefix(self) -> &'static str {
         match self {
             Self::S3 => "s3.",
@@ -94,7 +94,7 @@ impl<'a> Location<'a> {
 }
 
 impl Location<'_> {
-    /// An absolute local path.
+    /// Return an absolute local path.
     ///
     /// # Errors
     /// `InvalidArgument` for a path with `..` segments or zero bytes.
@@ -103,7 +103,7 @@ impl Location<'_> {
     }
 }
 
-/// Whether a location is neither absolute nor a URI.
+/// Return whether a location is neither absolute nor a URI.
 pub(super) fn is_relative(text: &str) -> bool {
     let is_uri = || text.split_once(':').is_some_and(|(scheme, _)| is_scheme(scheme));
     !text.is_empty() && !text.starts_with('/') && !is_uri()
@@ -136,7 +136,7 @@ fn remote<'a>(text: &'a str, service: Service, rest: &'a str) -> Result<Location
     Ok(Location::Remote(RemoteLocation { service, root, authority, key }))
 }
 
-/// The key as written, empty segments included: `a//b` and `a/b` are different objects.
+/// Return the key as written, empty segments included: `a//b` and `a/b` are different objects.
 fn verbatim(text: &str, key: &str) -> Result<Path> {
     if key.starts_with('/') {
         return Err(invalid(text, "has a key that begins with a slash"));
@@ -162,7 +162,7 @@ fn local<'a>(text: &str, scheme: &'a str, path: &str) -> Result<Location<'a>> {
     Ok(Location::Local(LocalLocation { scheme, path: folded(text, path)? }))
 }
 
-/// A path without empty and `.` segments. `..` is refused, since its meaning depends on links.
+/// Return a path without empty and `.` segments. `..` is refused, since its meaning depends on links.
 fn folded(text: &str, path: &str) -> Result<PathBuf> {
     let segments = path.split('/').filter(|segment| !segment.is_empty() && *segment != ".");
     let mut folded = PathBuf::from("/");

@@ -55,13 +55,13 @@ impl<'a> Properties<'a> {
         Ok(())
     }
 
-    /// The first of these properties that is set and not empty.
+    /// Return the first of these properties that is set and not empty.
     pub(super) fn text(self, names: &[&str]) -> Option<&'a str> {
         let mut values = names.iter().filter_map(|name| self.0.get(*name));
         values.find(|value| !value.is_empty()).map(String::as_str)
     }
 
-    /// A property that is `true` or `false`.
+    /// Return a property that is `true` or `false`.
     ///
     /// # Errors
     /// `InvalidArgument` naming it.
@@ -74,7 +74,7 @@ impl<'a> Properties<'a> {
         }
     }
 
-    /// A property in seconds, with or without a fraction.
+    /// Return a property in seconds, with or without a fraction.
     ///
     /// # Errors
     /// `InvalidArgument` naming it.
@@ -89,7 +89,7 @@ impl<'a> Properties<'a> {
         }
     }
 
-    /// A property that is a whole number of at least `least`.
+    /// Return a property that is a whole number of at least `least`.
     ///
     /// # Errors
     /// `InvalidArgument` naming it.
@@ -104,7 +104,7 @@ impl<'a> Properties<'a> {
         }
     }
 
-    /// A property that is an HTTP address.
+    /// Return a property that is an HTTP address.
     ///
     /// # Errors
     /// `InvalidArgument` naming it.
@@ -117,7 +117,7 @@ impl<'a> Properties<'a> {
         parsed.map(Some).ok_or_else(|| invalid(name, "expected an http:// or https:// address"))
     }
 
-    /// A message without the values of secret properties.
+    /// Return a message without the values of secret properties.
     pub(super) fn redact(self, text: String) -> String {
         let secrets = self.0.iter().filter(|(name, value)| is_secret(name) && value.len() > 3);
         secrets.fold(text, |text, (_, secret)| {

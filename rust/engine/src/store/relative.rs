@@ -24,7 +24,7 @@ const POSITION_DELETES: i32 = 1;
 const DELETE_FILE_PATH_ID: i32 = 2_147_483_546;
 
 impl FileIo {
-    /// A location that no longer depends on a working directory: a relative one joined to the property
+    /// Return a location that no longer depends on a working directory: a relative one joined to the property
     /// `file.working-directory`. All others, and relative ones without the property, stay unchanged.
     pub fn absolute<'t>(&self, location: &'t str) -> Cow<'t, str> {
         match self.properties.get(WORKING_DIRECTORY) {
@@ -40,7 +40,7 @@ impl FileIo {
         }
     }
 
-    /// A column of locations, each made [`FileIo::absolute`].
+    /// Return a column of locations, each made [`FileIo::absolute`].
     pub(crate) fn absolute_column(&self, locations: &ArrayRef) -> ArrayRef {
         let absolute =
             locations.as_string_opt::<i32>().and_then(|texts| self.absolute_texts(texts));
@@ -55,8 +55,8 @@ impl FileIo {
     }
 }
 
-/// Entries of a manifest with absolute locations. A position delete file whose bounds are one relative path gets
-/// the absolute path as its referenced data file, which takes precedence over the bounds.
+/// Return the entries of a manifest with absolute locations. A position delete file whose bounds are one relative path
+/// gets the absolute path as its referenced data file, which takes precedence over the bounds.
 pub(crate) fn absolute_entries(
     io: &FileIo,
     columns: ManifestColumns,

@@ -41,7 +41,7 @@ impl Remote<'_> {
         whole.map_err(|error| self.failed(error)).map(|(bytes, _)| bytes)
     }
 
-    /// Bytes of the object, and its size as the server states it.
+    /// Return the bytes of the object, and its size as the server states it.
     async fn get(&self, options: GetOptions) -> Result<(Bytes, u64), StoreError> {
         let found = self.store.get_opts(&self.location.key, options).await?;
         let (size, stated) = (found.meta.size, found.range.end.saturating_sub(found.range.start));
@@ -70,7 +70,7 @@ impl Remote<'_> {
         }
     }
 
-    /// The last bytes of an object, at most `length`, and its size.
+    /// Return the last bytes of an object, at most `length`, and its size.
     pub(super) async fn tail(&self, length: u64) -> Result<(Bytes, u64)> {
         // Azure has no suffix ranges.
         if self.location.service == Service::Azure {
@@ -149,7 +149,7 @@ impl Remote<'_> {
         }
     }
 
-    /// A client that sends a request for each object it deletes.
+    /// Return a client that sends a request for each object it deletes.
     fn deleting_singly(&self) -> Result<Arc<dyn ObjectStore>> {
         if self.location.service != Service::S3 {
             return Ok(Arc::clone(&self.store));
@@ -159,7 +159,7 @@ impl Remote<'_> {
         stores::store(&self.location, &Arc::new(properties))
     }
 
-    /// Every object below a directory.
+    /// Return every object below a directory.
     pub(super) async fn list(&self) -> Result<Vec<Listed>> {
         if matches!(self.location.service, Service::Http { .. }) {
             return Err(FormatError::unsupported(format!("listing {}", self.text)).into());
@@ -172,7 +172,7 @@ impl Remote<'_> {
         found.try_collect().await.map_err(|error| self.failed(error))
     }
 
-    /// The names directly below a directory.
+    /// Return the names directly below a directory.
     pub(super) async fn children(&self) -> Result<Children> {
         if matches!(self.location.service, Service::Http { .. }) {
             return Err(FormatError::unsupported(format!("listing {}", self.text)).into());
@@ -197,7 +197,7 @@ impl Remote<'_> {
         }
     }
 
-    /// An error of the store, without secrets.
+    /// Return an error of the store, without secrets.
     pub(super) fn failed(&self, error: StoreError) -> Error {
         let location = self.text.to_owned();
         match error {
@@ -207,7 +207,7 @@ impl Remote<'_> {
         }
     }
 
-    /// Whether an error is that of a web server without range requests.
+    /// Return whether an error is that of a web server without range requests.
     fn is_without_ranges(&self, error: &StoreError) -> bool {
         matches!(self.location.service, Service::Http { .. })
             && matches!(error, StoreError::NotSupported { .. })
@@ -228,12 +228,12 @@ impl Remote<'_> {
     }
 }
 
-/// The last segment of a key.
+/// Return the last segment of a key.
 fn name_of(key: &Path) -> Option<String> {
     key.parts().next_back().map(|part| part.as_ref().to_owned())
 }
 
-/// The bytes of a reply, whose server states how many there are and may be wrong.
+/// Return the bytes of a reply, whose server states how many there are and may be wrong.
 async fn collected(
     mut reply: impl Stream<Item = Result<Bytes, StoreError>> + Unpin,
     stated: u64,

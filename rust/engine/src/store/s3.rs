@@ -94,7 +94,7 @@ const LENT: Lent<AwsCredential> = Lent {
     },
 };
 
-/// The store of a bucket.
+/// Return the store of a bucket.
 ///
 /// # Errors
 /// `InvalidArgument`, `Unsupported`; naming a property.
@@ -169,7 +169,7 @@ fn credentials(bucket: &str, properties: Properties<'_>) -> Result<AmazonS3Build
     })
 }
 
-/// The endpoint that a builder takes from the environment.
+/// Return the endpoint that a builder takes from the environment.
 fn of_environment(builder: &AmazonS3Builder) -> Result<Option<url::Url>> {
     let found = builder
         .get_config_value(&AmazonS3ConfigKey::S3Endpoint)
@@ -181,7 +181,7 @@ fn of_environment(builder: &AmazonS3Builder) -> Result<Option<url::Url>> {
         .ok_or_else(|| invalid("AWS_ENDPOINT_URL", "expected an http:// or https:// address"))
 }
 
-/// Whether the bucket is part of the host name, as S3 prefers and few other servers support.
+/// Return whether the bucket is part of the host name, as S3 prefers and few other servers support.
 fn virtual_host(bucket: &str, has_endpoint: bool, properties: Properties<'_>) -> Result<bool> {
     if let Some(path_style) = properties.flag("s3.path-style-access")? {
         return Ok(!path_style);

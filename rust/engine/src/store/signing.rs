@@ -73,7 +73,7 @@ impl std::fmt::Debug for Signer {
 pub(super) struct SigningConnector(Arc<Signer>);
 
 impl SigningConnector {
-    /// The connector of properties with remote signing; `None` without.
+    /// Return the connector of properties with remote signing; `None` without.
     ///
     /// # Errors
     /// `InvalidArgument` naming a property.
@@ -125,7 +125,7 @@ impl HttpService for Signing {
 }
 
 impl Signer {
-    /// The signature of a request, or the response that stands for a refusal to sign.
+    /// Return the signature of a request, or the response that stands for a refusal to sign.
     ///
     /// A failure that may pass is reported as a failure to connect, since the request has not been sent: it is repeated.
     async fn signature(
@@ -216,7 +216,8 @@ fn headers_of(request: &HttpRequest) -> Headers {
     headers
 }
 
-/// The body of a deletion of several objects: the signer checks the names in it. Other bodies are not sent to the signer.
+/// Return the body of a deletion of several objects: the signer checks the names in it. Other bodies are not sent to
+/// the signer.
 fn body_of(request: &HttpRequest) -> Option<String> {
     let query = request.uri().query().unwrap_or_default();
     let deletes = query.split('&').any(|part| part == "delete" || part == "delete=");
@@ -224,7 +225,8 @@ fn body_of(request: &HttpRequest) -> Option<String> {
     HttpRequestBody::as_bytes(body).map(|bytes| String::from_utf8_lossy(bytes).into_owned())
 }
 
-/// The request with the address and the headers of the signer; headers that the request has already stay as they are.
+/// Return the request with the address and the headers of the signer; headers that the request has already stay as they
+/// are.
 fn signed(mut request: HttpRequest, signature: &Signature) -> Result<HttpRequest, HttpError> {
     let invalid = |reason: String| {
         HttpError::new(HttpErrorKind::Unknown, std::io::Error::other(format!("signer: {reason}")))

@@ -22,7 +22,7 @@ type Clients = Mutex<HashMap<Key, Arc<dyn ObjectStore>>>;
 
 static STORES: PerProcess<Clients> = PerProcess::new();
 
-/// The client for a location.
+/// Return the client for a location.
 ///
 /// # Errors
 /// `InvalidArgument`, `Unsupported` for properties of no valid client.

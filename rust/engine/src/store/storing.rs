@@ -10,8 +10,8 @@ use super::unsynced::UnsyncedFiles;
 use crate::error::Result;
 
 impl FileIo {
-    /// The same access, whose new local files are added to `unsynced` instead of synced by each write. Replaced and published
-    /// files are synced by their writes.
+    /// Return the same access, whose new local files are added to `unsynced` instead of synced by each write. Replaced
+    /// and published files are synced by their writes.
     #[must_use]
     pub fn deferring(&self, unsynced: &UnsyncedFiles) -> Self {
         Self { unsynced: Some(unsynced.clone()), ..self.clone() }

@@ -88,12 +88,12 @@ impl Upload {
         Ok(())
     }
 
-    /// Bytes appended so far.
+    /// Return the bytes appended so far.
     pub(crate) fn written(&self) -> u64 {
         self.written
     }
 
-    /// Bytes in memory: the collected part and the parts under way.
+    /// Return the bytes in memory: the collected part and the parts under way.
     pub(crate) fn memory_bytes(&self) -> usize {
         self.buffer.len() + self.parts.len() * self.part_bytes
     }

@@ -72,7 +72,7 @@ struct Credentials {
 }
 
 impl<C: Send + Sync + 'static> Vended<C> {
-    /// The provider of renewed credentials, if the properties configure it.
+    /// Return the provider of renewed credentials, if the properties configure it.
     ///
     /// # Errors
     /// `InvalidArgument` naming a property.
@@ -100,7 +100,7 @@ impl<C: Send + Sync + 'static> Vended<C> {
         })))
     }
 
-    /// The response of the catalog, with retries after transient failures.
+    /// Return the response of the catalog, with retries after transient failures.
     async fn renewed(&self) -> std::result::Result<Expiring<C>, String> {
         let mut wait = FIRST_WAIT;
         let mut attempt = 1;
@@ -115,7 +115,7 @@ impl<C: Send + Sync + 'static> Vended<C> {
         }
     }
 
-    /// The body of one response, or the reason for a failure and whether to retry.
+    /// Return the body of one response, or the reason for a failure and whether to retry.
     async fn request(&self) -> std::result::Result<Vec<u8>, (String, bool)> {
         let mut request = self.client.get(self.address.clone());
         for (name, value) in &self.headers {
@@ -132,7 +132,7 @@ impl<C: Send + Sync + 'static> Vended<C> {
         Err((format!("expected status 200, got {status}"), passing))
     }
 
-    /// The credentials with the longest prefix of the location.
+    /// Return the credentials with the longest prefix of the location.
     fn fitting(&self, body: &[u8]) -> std::result::Result<Expiring<C>, String> {
         let answer: Answer = serde_json::from_slice(body)
             .map_err(|error| format!("expected a list of storage-credentials: {error}"))?;
@@ -176,7 +176,7 @@ impl<C: Send + Sync + 'static> CredentialProvider for Vended<C> {
     }
 }
 
-/// Whether credentials for `prefix` cover `location`: a prefix of it, or the name of the service.
+/// Return whether credentials for `prefix` cover `location`: a prefix of it, or the name of the service.
 fn covers(prefix: &str, location: &str) -> bool {
     let scheme = location.split("://").next().unwrap_or(location);
     match prefix.split_once("://") {
@@ -189,7 +189,7 @@ fn covers(prefix: &str, location: &str) -> bool {
     }
 }
 
-/// The address of an endpoint: `endpoint` itself, or a path below the address in the property `base`.
+/// Return the address of an endpoint: `endpoint` itself, or a path below the address in the property `base`.
 ///
 /// # Errors
 /// `InvalidArgument` naming a property.
@@ -211,7 +211,7 @@ pub(super) fn address(
     url::Url::parse(&text).map_err(|error| invalid(name, &error.to_string()))
 }
 
-/// The headers of requests to the catalog.
+/// Return the headers of requests to the catalog.
 pub(super) fn headers(properties: Properties<'_>) -> Vec<(String, String)> {
     let own = properties.0.range(HEADER.to_owned()..);
     let own = own.take_while(|(name, _)| name.starts_with(HEADER));
@@ -223,7 +223,7 @@ pub(super) fn headers(properties: Properties<'_>) -> Vec<(String, String)> {
     found
 }
 
-/// A client for requests to the catalog.
+/// Return a client for requests to the catalog.
 ///
 /// # Errors
 /// `InvalidArgument` where no client can be made.
@@ -233,7 +233,7 @@ pub(super) fn client() -> Result<reqwest::Client> {
     built.map_err(|error| invalid("uri", &error.without_url().to_string()))
 }
 
-/// A property in milliseconds.
+/// Return a property in milliseconds.
 pub(super) fn milliseconds(properties: Properties<'_>, name: &str) -> Option<u64> {
     properties.text(&[name])?.trim().parse().ok()
 }

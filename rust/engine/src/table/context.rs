@@ -63,7 +63,7 @@ impl TableContext {
         })
     }
 
-    /// A partition spec.
+    /// Return a partition spec.
     ///
     /// # Errors
     /// `InvalidArgument` if the table has none with this id.
@@ -73,13 +73,13 @@ impl TableContext {
         })?)
     }
 
-    /// The struct type of a spec's partition tuples. Source columns may be in any schema, since a spec outlives its
-    /// source columns.
+    /// Return the struct type of a spec's partition tuples. Source columns may be in any schema, since a spec outlives
+    /// its source columns.
     pub fn partition_type(&self, spec: &PartitionSpec) -> StructType {
         spec.partition_type_among(&self.schemas)
     }
 
-    /// The newest schema that has a field at any depth.
+    /// Return the newest schema that has a field at any depth.
     pub fn schema_with_field(&self, field_id: i32) -> Option<&Schema> {
         self.schemas.iter().find(|schema| schema.field_by_id(field_id).is_some())
     }

@@ -35,7 +35,7 @@ impl NameMapping {
         level(value, 0)
     }
 
-    /// The mapping of every field by its name in a schema.
+    /// Return the mapping of every field by its name in a schema.
     pub(crate) fn of_schema(schema: &Schema) -> Self {
         of_fields(schema.fields())
     }

@@ -34,7 +34,7 @@ pub(super) struct AvroShape {
 }
 
 impl AvroShape {
-    /// Files of a schema; `extra` are header entries after the schema.
+    /// Create files of a schema; `extra` are header entries after the schema.
     ///
     /// # Errors
     /// `Unsupported` for two names of a struct that are the same in Avro.
@@ -95,13 +95,13 @@ impl AvroFile {
         self.rows
     }
 
-    /// Bytes on disk, and the uncompressed bytes of the open block.
+    /// Return the bytes on disk, and the uncompressed bytes of the open block.
     pub(super) fn size_bytes(&self) -> usize {
         let written = usize::try_from(self.output.written()).unwrap_or(usize::MAX);
         written.saturating_add(self.container.size_estimate())
     }
 
-    /// Bytes in memory of the open block and of the upload.
+    /// Return the bytes in memory of the open block and of the upload.
     pub(super) fn memory_bytes(&self) -> usize {
         self.container.memory_bytes() + self.output.memory_bytes()
     }

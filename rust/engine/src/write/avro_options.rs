@@ -21,7 +21,7 @@ pub(super) struct AvroOptions {
 }
 
 impl AvroOptions {
-    /// The options of a table's properties; delete files may have their own (`write.delete.avro.`).
+    /// Return the options of a table's properties; delete files may have their own (`write.delete.avro.`).
     ///
     /// # Errors
     /// `InvalidArgument` for an unknown codec, and for a level that the codec does not have.

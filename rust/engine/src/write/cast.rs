@@ -39,7 +39,7 @@ pub(super) enum Cast {
     Uuid,
 }
 
-/// The casts from an Arrow type to a primitive type, and the resulting Arrow type.
+/// Return the casts from an Arrow type to a primitive type, and the resulting Arrow type.
 ///
 /// # Errors
 /// `Mismatch` for types whose values the primitive type cannot represent exactly.
@@ -122,7 +122,7 @@ fn decimal(found: &DataType, precision: u8, scale: i8, target: &DataType) -> Opt
     fits.then(|| vec![Cast::Arrow(target.clone())])
 }
 
-/// A timestamp to a timestamp of the target's unit; both have a zone or neither has one.
+/// Return a timestamp to a timestamp of the target's unit; both have a zone or neither has one.
 fn timestamp(found: &DataType, target: &DataType) -> Option<Vec<Cast>> {
     let (DataType::Timestamp(unit, zone), DataType::Timestamp(target_unit, target_zone)) =
         (found, target)
@@ -243,7 +243,7 @@ fn parse_uuids(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     Ok(Arc::new(made.finish()))
 }
 
-/// An error for data that does not fit a column.
+/// Return an error for data that does not fit a column.
 pub(super) fn mismatch(
     column: &str,
     found: impl Into<String>,

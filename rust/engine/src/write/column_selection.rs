@@ -9,13 +9,13 @@ use icefloe_format::Error;
 use icefloe_format::Result;
 use icefloe_format::spec::{NestedField, Schema, Type};
 
-/// The columns of `data` that `schema` has, in the order of `data`.
+/// Return the columns of `data` that `schema` has, in the order of `data`.
 pub(super) fn selected_schema(data: &ArrowSchema, schema: &Schema) -> SchemaRef {
     Arc::new(ArrowSchema::new(selected_fields(data.fields(), schema.fields())))
 }
 
-/// The columns of a batch that `schema` has, in the order of the batch; the result has the schema that [`selected_schema`]
-/// returns.
+/// Return the columns of a batch that `schema` has, in the order of the batch; the result has the schema that
+/// [`selected_schema`] returns.
 ///
 /// # Errors
 /// `InvalidArgument` for a column that differs from its field, which cannot occur.

@@ -47,7 +47,7 @@ pub struct WrittenFile {
     pub referenced_data_file: Option<String>,
 }
 
-/// Files in columns of `data_file_schema`.
+/// Return the files in columns of `data_file_schema`.
 ///
 /// # Errors
 /// `InvalidArgument` for columns that differ from the schema, which cannot occur.
@@ -129,7 +129,7 @@ fn bounds(
     Ok(Arc::new(builder.finish()))
 }
 
-/// One list for each file, null where it is empty.
+/// Return one list for each file, null where it is empty.
 fn lists<T: ArrowPrimitiveType>(
     files: &[WrittenFile],
     values: PrimitiveBuilder<T>,

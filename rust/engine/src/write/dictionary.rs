@@ -39,7 +39,7 @@ fn is_flat(data_type: &DataType) -> bool {
     !data_type.is_nested() && !matches!(data_type, DataType::Dictionary(..) | DataType::Boolean)
 }
 
-/// The estimated size of a dictionary of all values, from the values at sampled rows.
+/// Return the estimated size of a dictionary of all values, from the values at sampled rows.
 fn dictionary_bytes(column: &ArrayRef, rows: &UInt32Array) -> Result<u64, ArrowError> {
     let sample = take(column, rows, None)?;
     let values = sample.len() - sample.null_count();
@@ -55,7 +55,7 @@ fn dictionary_bytes(column: &ArrayRef, rows: &UInt32Array) -> Result<u64, ArrowE
     Ok(distinct.saturating_mul(u64::try_from(bytes).unwrap_or(u64::MAX)))
 }
 
-/// The number of values, if drawing `drawn` of them gave `distinct` different ones:
+/// Return the number of values, if drawing `drawn` of them gave `distinct` different ones:
 /// `distinct = all * (1 - exp(-drawn / all))`, solved by bisection.
 fn estimate_distinct(drawn: usize, distinct: usize) -> u64 {
     const MOST: f64 = 1e12;

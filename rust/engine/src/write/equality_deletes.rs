@@ -166,7 +166,7 @@ fn check_columns(
     Ok(())
 }
 
-/// Whether data has a column, by the names of the column and of the structs around it.
+/// Return whether data has a column, by the names of the column and of the structs around it.
 fn has_path(data: &Fields, schema: &Schema, id: i32) -> bool {
     let Some(path) = schema.position_path(id) else { return false };
     let (mut data, mut fields) = (data, schema.fields());

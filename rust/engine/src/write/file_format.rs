@@ -28,7 +28,7 @@ pub enum FileFormat {
 }
 
 impl FileFormat {
-    /// The format that a table's properties state for new files; Parquet if they state none.
+    /// Return the format that a table's properties state for new files; Parquet if they state none.
     ///
     /// # Errors
     /// `Unsupported` for a format that is not written.
@@ -46,7 +46,7 @@ impl FileFormat {
         }
     }
 
-    /// The format's name in manifests.
+    /// Return the format's name in manifests.
     pub fn name(self) -> &'static str {
         match self {
             Self::Parquet => "PARQUET",
@@ -55,7 +55,7 @@ impl FileFormat {
         }
     }
 
-    /// The ending of file names.
+    /// Return the ending of file names.
     pub(super) fn extension(self) -> &'static str {
         match self {
             Self::Parquet => "parquet",

@@ -31,7 +31,7 @@ pub(super) enum Encoding {
 }
 
 impl FileOptions {
-    /// The options of a table's properties; delete files may have their own (`write.delete.`).
+    /// Return the options of a table's properties; delete files may have their own (`write.delete.`).
     ///
     /// # Errors
     /// `InvalidArgument` for a value that the property does not allow, `Unsupported` for a format that is not written.
@@ -51,7 +51,7 @@ impl FileOptions {
         Ok(Self { target_file_bytes, memory_bytes, encoding })
     }
 
-    /// The format of the files.
+    /// Return the format of the files.
     pub fn format(&self) -> FileFormat {
         match self.encoding {
             Encoding::Parquet(_) => FileFormat::Parquet,

@@ -26,8 +26,8 @@ pub(super) enum FileShape {
 }
 
 impl FileShape {
-    /// Files of a schema; `arrow_schema` is the schema of the batches, in the same order, and `extra` are entries of
-    /// the files' key-value metadata.
+    /// Create files of a schema; `arrow_schema` is the schema of the batches, in the same order, and `extra` are
+    /// entries of the files' key-value metadata.
     ///
     /// # Errors
     /// `Unsupported` for a column that the format cannot store.
@@ -48,7 +48,7 @@ impl FileShape {
         })
     }
 
-    /// The format of the files.
+    /// Return the format of the files.
     pub(super) fn format(&self) -> FileFormat {
         match self {
             Self::Parquet(_) => FileFormat::Parquet,
@@ -75,12 +75,12 @@ impl FileShape {
         })
     }
 
-    /// Whether several threads encode files faster than one; ORC's encoder runs on one thread at a time.
+    /// Return whether several threads encode files faster than one; ORC's encoder runs on one thread at a time.
     pub(super) fn gains_from_threads(&self) -> bool {
         !matches!(self, Self::Orc(_))
     }
 
-    /// The most rows of one call of [`OpenFile::write`].
+    /// Return the most rows of one call of [`OpenFile::write`].
     pub(super) fn rows_at_once(&self, batch: &RecordBatch) -> usize {
         match self {
             Self::Parquet(shape) => shape.rows_of_group(batch),
@@ -107,7 +107,7 @@ impl OpenFile {
         }
     }
 
-    /// The rows so far.
+    /// Return the rows so far.
     pub(super) fn rows(&self) -> usize {
         match self {
             Self::Parquet(file) => file.rows(),
@@ -116,7 +116,7 @@ impl OpenFile {
         }
     }
 
-    /// Bytes on disk, and the estimated bytes of rows that are not written yet.
+    /// Return the bytes on disk, and the estimated bytes of rows that are not written yet.
     pub(super) fn size_bytes(&self) -> usize {
         match self {
             Self::Parquet(file) => file.size_bytes(),
@@ -125,7 +125,7 @@ impl OpenFile {
         }
     }
 
-    /// Bytes in memory of encoded rows and of the upload.
+    /// Return the bytes in memory of encoded rows and of the upload.
     pub(super) fn memory_bytes(&self) -> usize {
         match self {
             Self::Parquet(file) => file.memory_bytes(),

@@ -44,7 +44,7 @@ impl Fit {
         &self.schema
     }
 
-    /// The batch as columns of the table.
+    /// Return the batch as columns of the table.
     ///
     /// # Errors
     /// `Mismatch` for a null in a required column and for a value that cannot be held exactly.
@@ -64,7 +64,7 @@ impl Fit {
     }
 }
 
-/// The parts of a struct or of a table, each with its position in the data.
+/// Return the parts of a struct or of a table, each with its position in the data.
 fn match_fields(
     data: &Fields,
     table: &[NestedField],
@@ -187,7 +187,7 @@ fn map_node(
     Ok((data_type, Step::Map(Box::new(key), Box::new(value))))
 }
 
-/// The fields of a struct; a column of type null has none.
+/// Return the fields of a struct; a column of type null has none.
 fn struct_fields(found: &DataType) -> Option<&Fields> {
     static NONE: std::sync::LazyLock<Fields> = std::sync::LazyLock::new(Fields::empty);
     match found {

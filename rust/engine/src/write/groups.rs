@@ -51,17 +51,17 @@ impl Groups {
         })
     }
 
-    /// The destination of the files of a group.
+    /// Return the destination of the files of a group.
     pub(super) fn destination(&self, group: usize) -> Destination {
         self.destinations.get(group).cloned().unwrap_or_default()
     }
 
-    /// The number of groups so far.
+    /// Return the number of groups so far.
     pub(super) fn len(&self) -> usize {
         self.destinations.len()
     }
 
-    /// The groups of a batch's rows. With `runs_only` they are always stretches.
+    /// Return the groups of a batch's rows. With `runs_only` they are always stretches.
     pub(super) fn of(&mut self, batch: &RecordBatch, runs_only: bool) -> Result<Grouped> {
         let columns = self.keys.iter().map(|key| key.column(batch));
         let columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
@@ -102,7 +102,7 @@ impl Groups {
     }
 }
 
-/// The first row of each stretch of equal rows; `None` if there are more than `most`.
+/// Return the first row of each stretch of equal rows; `None` if there are more than `most`.
 fn run_starts(rows: &Rows, most: usize) -> Option<Vec<usize>> {
     let mut starts = Vec::new();
     for row in 0..rows.num_rows() {

@@ -6,7 +6,8 @@ use super::background::Background;
 use crate::error::Result;
 use crate::runtime::default_threads;
 
-/// The results of `work` for all items, in their order. A single thread works here; otherwise the executor's threads do.
+/// Return the results of `work` for all items, in their order. A single thread works here; otherwise the executor's
+/// threads do.
 ///
 /// Every thread has ended before an error is returned; after the first error no further item is begun.
 ///
@@ -44,7 +45,7 @@ type Queue<I> = Mutex<std::iter::Enumerate<std::vec::IntoIter<I>>>;
 /// The results of one thread, with the numbers of their items.
 type Results<T> = Vec<(usize, Result<T>)>;
 
-/// The results of this thread's items. An error empties the queue.
+/// Return the results of this thread's items. An error empties the queue.
 fn drain<I, T>(queue: &Queue<I>, work: &impl Fn(I) -> Result<T>) -> Results<T> {
     let mut results = Vec::new();
     loop {

@@ -38,36 +38,36 @@ impl Key {
         Ok(Self { path, transform: transform.clone(), source, result })
     }
 
-    /// The keys of a spec's fields in order.
+    /// Return the keys of a spec's fields in order.
     pub(super) fn of_spec(schema: &Schema, spec: &PartitionSpec) -> Result<Vec<Self>> {
         let fields = spec.fields.iter();
         fields.map(|field| Self::new(schema, field.source_id, &field.transform)).collect()
     }
 
-    /// The keys of a sort order's fields in order.
+    /// Return the keys of a sort order's fields in order.
     pub(super) fn of_order(schema: &Schema, order: &SortOrder) -> Result<Vec<Self>> {
         let fields = order.fields.iter();
         fields.map(|field| Self::new(schema, field.source_id, &field.transform)).collect()
     }
 
-    /// The type of transformed columns.
+    /// Return the type of transformed columns.
     pub(super) fn result(&self) -> &PrimitiveType {
         &self.result
     }
 
-    /// The transformed column of a batch.
+    /// Return the transformed column of a batch.
     pub(super) fn column(&self, batch: &RecordBatch) -> Result<ArrayRef> {
         self.transform.apply_array(&column_at(batch, &self.path)?, &self.source)
     }
 }
 
-/// The partition tuple in a row of transformed columns.
+/// Return the partition tuple in a row of transformed columns.
 pub(super) fn partition_at(keys: &[Key], columns: &[ArrayRef], row: usize) -> Result<Partition> {
     let pairs = keys.iter().zip(columns);
     pairs.map(|(key, column)| partition_value(column, row, &key.result)).collect()
 }
 
-/// A column below structs, null where a struct on the path is null.
+/// Return a column below structs, null where a struct on the path is null.
 fn column_at(batch: &RecordBatch, path: &[usize]) -> Result<ArrayRef> {
     let absent = || Error::invalid("data", "expected key columns at the positions of the schema");
     let (first, rest) = path.split_first().ok_or_else(absent)?;

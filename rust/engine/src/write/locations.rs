@@ -39,7 +39,7 @@ const ENCRYPTION_KEY: &str = "encryption.key-id";
 const REFUSED: [&str; 2] = ["write.object-storage.path", "write.folder-storage.path"];
 
 impl Locations {
-    /// The layout of a table's properties.
+    /// Return the layout of a table's properties.
     ///
     /// # Errors
     /// `InvalidArgument` for a property that is malformed or no longer used, `Unsupported` for a
@@ -76,12 +76,12 @@ impl Locations {
         Ok(Self { data_path, layout })
     }
 
-    /// The directory of data files.
+    /// Return the directory of data files.
     pub(super) fn data_path(&self) -> &str {
         &self.data_path
     }
 
-    /// The location of a file in a partition; `partition_path` is empty for an unpartitioned table.
+    /// Return the location of a file in a partition; `partition_path` is empty for an unpartitioned table.
     ///
     /// The object-storage layout hashes `<partition path>/<file name>` (murmur3, 32 bits) and takes
     /// the last 20 bits as directories of 4, 4, 4 and 8.
@@ -131,7 +131,7 @@ impl FileNames {
         }
     }
 
-    /// The next name.
+    /// Return the next name.
     pub fn next_name(&self) -> String {
         let number = self.made.fetch_add(1, Ordering::Relaxed) + 1;
         format!("{}-{number:05}{}", self.prefix, self.suffix)
@@ -145,7 +145,7 @@ fn hash_directories(text: &str) -> String {
     format!("{}/{}/{}/{}", &bits[12..16], &bits[16..20], &bits[20..24], &bits[24..32])
 }
 
-/// The last two segments of a table's location.
+/// Return the last two segments of a table's location.
 fn path_context(table_location: &str) -> String {
     let segments: Vec<&str> = table_location.split('/').collect();
     let start = segments.len().saturating_sub(2);

@@ -8,7 +8,7 @@ pub(super) struct LoserTree {
 }
 
 impl LoserTree {
-    /// A tree over `count` sequences; `less` compares their next items, of different sequences, strictly.
+    /// Create a tree over `count` sequences; `less` compares their next items, of different sequences, strictly.
     pub(super) fn new(count: usize, less: impl Fn(usize, usize) -> bool) -> Self {
         let mut winners: Vec<usize> = (0..count).chain(0..count).collect();
         let mut nodes = vec![0; count];
@@ -24,7 +24,7 @@ impl LoserTree {
         Self { nodes }
     }
 
-    /// The sequence with the least next item; `None` without sequences.
+    /// Return the sequence with the least next item; `None` without sequences.
     pub(super) fn least(&self) -> Option<usize> {
         self.nodes.first().copied()
     }

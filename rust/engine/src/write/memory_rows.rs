@@ -64,23 +64,23 @@ impl Waiting {
         self.batches.is_empty()
     }
 
-    /// The count of rows.
+    /// Return the count of rows.
     pub(super) fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// Bytes in memory.
+    /// Return the bytes in memory.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Rows of a batch, so that `batches` of them take at most `bytes`.
+    /// Return the rows of a batch, so that `batches` of them take at most `bytes`.
     pub(super) fn batch_rows(&self, bytes: usize, batches: usize) -> usize {
         let row_bytes = (self.bytes / self.places.len().max(1)).max(1);
         (bytes / (batches * row_bytes)).clamp(MIN_BATCH_ROWS, MAX_BATCH_ROWS)
     }
 
-    /// The rows in order, in batches of `batch_rows`.
+    /// Return the rows in order, in batches of `batch_rows`.
     pub(super) fn sorted(self, batch_rows: usize) -> MemoryRows {
         let Self { batches, keys, mut places, bytes } = self;
         if keys.iter().all(Option::is_none) {
@@ -109,7 +109,7 @@ pub(super) struct MemoryRows {
 }
 
 impl MemoryRows {
-    /// The next rows and the first bytes of their keys, `None` after the last.
+    /// Return the next rows and the first bytes of their keys, `None` after the last.
     pub(super) fn next_batch(&mut self) -> Result<Option<(RecordBatch, Vec<u128>)>> {
         let Some(places) = self.next_places() else { return Ok(None) };
         let batch = interleaved(&self.batches, places)?;

@@ -52,7 +52,7 @@ impl Cursors {
         self.cursors[run] = cursor;
     }
 
-    /// Whether the next row of one run comes before that of another.
+    /// Return whether the next row of one run comes before that of another.
     fn less(&self, left: usize, right: usize) -> bool {
         match self.prefixes[left].cmp(&self.prefixes[right]) {
             Ordering::Less => true,
@@ -83,7 +83,7 @@ impl MergedRuns {
         Ok(Self { cursors, tree, held, batch_rows })
     }
 
-    /// The next rows and the first bytes of their keys, `None` after the last.
+    /// Return the next rows and the first bytes of their keys, `None` after the last.
     pub(super) fn next_batch(
         &mut self,
         order: &RowOrder,
@@ -114,7 +114,7 @@ impl MergedRuns {
 }
 
 impl Held {
-    /// The cursor at the next batch of a run, `None` after the last.
+    /// Return the cursor at the next batch of a run, `None` after the last.
     fn advance(&mut self, mut reader: RunReader, order: &RowOrder) -> Result<Option<Cursor>> {
         while let Some(next) = reader.next_batch(order, &mut self.memory)? {
             if next.rows.num_rows() > 0 {

@@ -31,8 +31,8 @@ pub struct ColumnMetrics {
     pub upper_bounds: BTreeMap<i32, Vec<u8>>,
 }
 
-/// The statistics bytes of strings and binaries that a footer needs for [`ColumnMetrics`]; `None` where some column needs
-/// all of them.
+/// Return the statistics bytes of strings and binaries that a footer needs for [`ColumnMetrics`]; `None` where some
+/// column needs all of them.
 pub(super) fn statistics_bytes(schema: &Schema, modes: &MetricsConfig) -> Option<usize> {
     /// The least statistics bytes, for readers that prune by footers alone.
     const FOOTER_BYTES: usize = 64;
@@ -65,7 +65,7 @@ fn width(length: NonZeroU32) -> usize {
     usize::try_from(length.get()).unwrap_or(usize::MAX)
 }
 
-/// The metrics of a file by its footer.
+/// Return the metrics of a file by its footer.
 pub(super) fn column_metrics(
     footer: &ParquetMetaData,
     schema: &Schema,
@@ -124,7 +124,7 @@ impl ColumnMetrics {
     }
 }
 
-/// A count over all chunks; `None` if one of them lacks it.
+/// Return a count over all chunks; `None` if one of them lacks it.
 fn total(
     chunks: &[&ColumnChunkMetaData],
     count: impl Fn(&Statistics) -> Option<u64>,
@@ -135,7 +135,7 @@ fn total(
     })
 }
 
-/// The smallest and the greatest value; `None` if there is none, or a chunk has no statistics.
+/// Return the smallest and the greatest value; `None` if there is none, or a chunk has no statistics.
 fn bounds(chunks: &[&ColumnChunkMetaData], primitive: &PrimitiveType) -> Option<(Datum, Datum)> {
     let mut found: Option<(Datum, Datum)> = None;
     for chunk in chunks {
@@ -165,7 +165,7 @@ pub(super) fn greater(left: Datum, right: Datum) -> Datum {
     if right.compare(&left) == Some(Ordering::Greater) { right } else { left }
 }
 
-/// The two zeros are equal in predicates and differ in order: a lower bound takes the smaller one,
+/// Return the two zeros are equal in predicates and differ in order: a lower bound takes the smaller one,
 /// an upper bound the greater.
 fn zero(bound: Datum, negative: bool) -> Datum {
     match bound {

@@ -69,7 +69,7 @@ pub fn register_orc_encoder(encoder: Box<dyn OrcEncoder>) {
     drop(ENCODER.set(encoder));
 }
 
-/// The process's encoder.
+/// Return the process's encoder.
 ///
 /// # Errors
 /// `Unsupported` where there is none, or where it cannot write files.

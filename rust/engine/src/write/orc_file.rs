@@ -35,7 +35,7 @@ pub(super) struct OrcShape {
 }
 
 impl OrcShape {
-    /// Files of a schema.
+    /// Create files of a schema.
     ///
     /// # Errors
     /// `Unsupported` for a column that ORC cannot store, and without an encoder; `InvalidArgument` for a bloom filter of
@@ -168,7 +168,7 @@ impl OrcFile {
         Ok(())
     }
 
-    /// The error of the storage, if a write to it has failed, or else the encoder's outcome.
+    /// Return the error of the storage, if a write to it has failed, or else the encoder's outcome.
     fn settle(&self, outcome: Result<()>) -> Result<()> {
         self.sink.lock().failure.take().map_or(outcome, Err)
     }
@@ -177,13 +177,13 @@ impl OrcFile {
         self.rows
     }
 
-    /// Bytes on disk, and the estimated bytes of the open stripe.
+    /// Return the bytes on disk, and the estimated bytes of the open stripe.
     pub(super) fn size_bytes(&self) -> usize {
         let open = (self.appended - self.flushed) as f64 * self.ratio;
         usize::try_from(self.written).unwrap_or(usize::MAX).saturating_add(open as usize)
     }
 
-    /// Bytes in memory of the open stripe and of the upload.
+    /// Return the bytes in memory of the open stripe and of the upload.
     pub(super) fn memory_bytes(&self) -> usize {
         let upload = self.sink.lock().output.as_ref().map_or(0, Output::memory_bytes);
         self.appended - self.flushed + upload

@@ -24,7 +24,7 @@ pub(super) struct OrcOptions {
 }
 
 impl OrcOptions {
-    /// The options of a table's properties; delete files may have their own (`write.delete.orc.`).
+    /// Return the options of a table's properties; delete files may have their own (`write.delete.orc.`).
     ///
     /// # Errors
     /// `InvalidArgument` for a value that the property does not allow.

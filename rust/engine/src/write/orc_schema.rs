@@ -7,7 +7,7 @@ use arrow_schema::{DataType, Field, FieldRef, Fields, Schema as ArrowSchema, Sch
 use icefloe_format::spec::{NestedField, PrimitiveType, Schema, Type, primitive_to_arrow};
 use icefloe_format::{Error, Result};
 
-/// The Arrow schema of batches for the encoder: the table's names, an id on every type, times as integers.
+/// Return the Arrow schema of batches for the encoder: the table's names, an id on every type, times as integers.
 /// Spec: Appendix A, ORC.
 ///
 /// # Errors
@@ -16,7 +16,8 @@ pub(super) fn orc_schema(schema: &Schema) -> Result<SchemaRef> {
     Ok(Arc::new(ArrowSchema::new(fields(schema.fields(), "")?)))
 }
 
-/// The ORC column numbers of columns by full name. The root has number 0, and each type comes before its children.
+/// Return the ORC column numbers of columns by full name. The root has number 0, and each type comes before its
+/// children.
 ///
 /// # Errors
 /// `InvalidArgument` for a name that is not a column without children.
@@ -95,7 +96,7 @@ fn node(name: &str, full: &str, (id, required): (i32, bool), node_type: &Type) -
     Ok(Arc::new(Field::new(name, data_type, !required).with_metadata(attributes)))
 }
 
-/// The attributes that tell apart types with one ORC type.
+/// Return the attributes that tell apart types with one ORC type.
 fn of_type(primitive: PrimitiveType) -> impl Iterator<Item = (&'static str, String)> {
     const LONG: &str = "iceberg.long-type";
     const BINARY: &str = "iceberg.binary-type";

@@ -18,7 +18,7 @@ pub(super) enum Output {
 }
 
 impl Output {
-    /// Bytes written so far.
+    /// Return the bytes written so far.
     pub(super) fn written(&self) -> u64 {
         match self {
             Self::Local { written, .. } => *written,
@@ -26,7 +26,7 @@ impl Output {
         }
     }
 
-    /// Bytes that wait in memory to be uploaded.
+    /// Return the bytes that wait in memory to be uploaded.
     pub(super) fn memory_bytes(&self) -> usize {
         match self {
             Self::Local { .. } => 0,
@@ -68,7 +68,7 @@ impl Write for Output {
     }
 }
 
-/// The error of a failed write to an [`Output`].
+/// Return the error of a failed write to an [`Output`].
 pub(super) fn write_failure(location: &str, failure: &io::Error) -> Error {
     match failure.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
         Some(error) => error.clone(),

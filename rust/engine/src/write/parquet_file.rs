@@ -41,7 +41,7 @@ pub(super) struct ParquetShape {
 }
 
 impl ParquetShape {
-    /// Files of a schema; `arrow_schema` is that of the batches, in the same order.
+    /// Create files of a schema; `arrow_schema` is that of the batches, in the same order.
     pub(super) fn new(
         schema: &Schema,
         arrow_schema: SchemaRef,
@@ -68,14 +68,15 @@ impl ParquetShape {
         })
     }
 
-    /// Rows that fit into one row group: the writer buffers all rows of a call.
+    /// Return the rows that fit into one row group: the writer buffers all rows of a call.
     pub(super) fn rows_of_group(&self, batch: &RecordBatch) -> usize {
         let RowGroupOptions { bytes, least_rows, .. } = self.options.row_groups;
         let row_bytes = (batch.get_array_memory_size() / batch.num_rows().max(1)).max(1);
         (bytes / row_bytes).max(least_rows)
     }
 
-    /// The properties of all files, by a sample of the first rows: dictionaries that would outgrow their limit are disabled.
+    /// Return the properties of all files, by a sample of the first rows: dictionaries that would outgrow their limit
+    /// are disabled.
     fn properties_for(&self, first: &RecordBatch) -> &WriterProperties {
         self.sampled.get_or_init(|| self.sample(first))
     }
@@ -138,7 +139,7 @@ impl ParquetFile {
         Ok(())
     }
 
-    /// The estimated rows up to the end of the row group, within the bounds of the properties.
+    /// Return the estimated rows up to the end of the row group, within the bounds of the properties.
     fn rows_until_check(&self, shape: &ParquetShape, batch: &RecordBatch) -> usize {
         let RowGroupOptions { bytes, least_rows, most_rows } = shape.options.row_groups;
         let (rows, size) = (self.writer.in_progress_rows(), self.writer.in_progress_size());
@@ -153,13 +154,13 @@ impl ParquetFile {
         self.rows
     }
 
-    /// Bytes on disk, and the estimated bytes of the open row group.
+    /// Return the bytes on disk, and the estimated bytes of the open row group.
     pub(super) fn size_bytes(&self) -> usize {
         self.writer.bytes_written() + self.writer.in_progress_size()
     }
 
-    /// Bytes of the open row group and of the upload. Pages in the temporary file count as memory: the memory limit of a write
-    /// bounds its temporary files, and row groups have one size wherever their pages wait.
+    /// Return the bytes of the open row group and of the upload. Pages in the temporary file count as memory: the
+    /// memory limit of a write bounds its temporary files, and row groups have one size wherever their pages wait.
     pub(super) fn memory_bytes(&self) -> usize {
         let upload = self.writer.inner().memory_bytes();
         self.writer.memory_size() + self.pages.moved_bytes() + upload

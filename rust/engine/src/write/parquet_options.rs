@@ -56,7 +56,7 @@ struct BloomFilter {
 }
 
 impl ParquetOptions {
-    /// The options of a table's properties; delete files may have their own (`write.delete.parquet.`).
+    /// Return the options of a table's properties; delete files may have their own (`write.delete.parquet.`).
     ///
     /// # Errors
     /// `InvalidArgument` for a value that the property does not allow.
@@ -88,7 +88,7 @@ impl ParquetOptions {
         })
     }
 
-    /// The Parquet writer's settings. `statistics_bytes` is the length of bounds of strings and binaries in
+    /// Return the Parquet writer's settings. `statistics_bytes` is the length of bounds of strings and binaries in
     /// the footer; `None` for all bytes.
     pub(super) fn properties(&self, statistics_bytes: Option<usize>) -> WriterPropertiesBuilder {
         let mut builder = WriterProperties::builder()
@@ -119,7 +119,7 @@ impl ParquetOptions {
         builder
     }
 
-    /// Whether a property enables or disables the dictionary of a column.
+    /// Return whether a property enables or disables the dictionary of a column.
     pub(super) fn sets_dictionary(&self, column: &str) -> bool {
         self.dictionaries.iter().any(|(name, _)| name == column)
     }
@@ -129,7 +129,7 @@ fn column_path(column: &str) -> ColumnPath {
     ColumnPath::new(column.split('.').map(str::to_owned).collect())
 }
 
-/// The distinct values of a bloom filter that takes at most `bytes` bytes, rounded down to a power of two.
+/// Return the distinct values of a bloom filter that takes at most `bytes` bytes, rounded down to a power of two.
 fn distinct_values_of(bytes: u64, false_positives: f64) -> u64 {
     let bits = 8.0 * (1_u64 << bytes.max(1).ilog2()) as f64;
     let values = -bits * (1.0 - false_positives.powf(1.0 / BITS_OF_VALUE)).ln() / BITS_OF_VALUE;
@@ -213,7 +213,7 @@ impl Reader<'_> {
         Ok(filters)
     }
 
-    /// The columns of data files that properties with a prefix enable or disable.
+    /// Return the columns of data files that properties with a prefix enable or disable.
     fn flags(&self, prefix: &str) -> Result<Vec<(String, bool)>> {
         if self.0.kind == FileKind::Deletes {
             return Ok(Vec::new());

@@ -11,7 +11,7 @@ use parquet::schema::types::{SchemaDescriptor, Type as ParquetType, TypePtr};
 /// Name of the root message, as in the Java reference.
 const ROOT: &str = "table";
 
-/// The Parquet schema of a table's data files.
+/// Return the Parquet schema of a table's data files.
 ///
 /// Names are made legal (letter or `_`, then letters, digits, `_`); structs, lists, maps, elements, keys and
 /// values have field ids. Spec: Appendix A, Parquet.

@@ -41,7 +41,7 @@ pub(super) enum Step {
 }
 
 impl Part {
-    /// The array in the table's type; nulls of required fields are checked by the parent.
+    /// Return the array in the table's type; nulls of required fields are checked by the parent.
     pub(super) fn fit(&self, array: &ArrayRef) -> Result<ArrayRef> {
         match &self.step {
             Step::Absent => null_array(&self.data_type, array.len()),
@@ -54,7 +54,7 @@ impl Part {
         }
     }
 
-    /// Whether fitting changes no value.
+    /// Return whether fitting changes no value.
     pub(super) fn keeps_values(&self) -> bool {
         matches!(&self.step, Step::Casts(casts) if casts.is_empty())
     }
@@ -100,7 +100,7 @@ fn fit_struct(part: &Part, parts: &[(Option<usize>, Part)], array: &ArrayRef) ->
 }
 
 impl Part {
-    /// The array with the nulls of a struct around it: values below a null must not make a cast fail.
+    /// Return the array with the nulls of a struct around it: values below a null must not make a cast fail.
     fn visible(&self, array: &ArrayRef, parent: Option<&NullBuffer>) -> Result<ArrayRef> {
         if self.keeps_values() || parent.is_none_or(|nulls| nulls.null_count() == 0) {
             return Ok(Arc::clone(array));

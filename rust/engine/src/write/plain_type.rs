@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, FieldRef};
 
-/// The type with dictionaries, views and 64-bit offsets replaced by values with 32-bit offsets, at every level.
+/// Return the type with dictionaries, views and 64-bit offsets replaced by values with 32-bit offsets, at every level.
 pub(super) fn plain_type(data_type: &DataType) -> DataType {
     match data_type {
         DataType::LargeUtf8 | DataType::Utf8View => DataType::Utf8,

@@ -164,7 +164,7 @@ fn add_runs(batch: &RecordBatch, mut add: impl FnMut(&str, usize)) -> Result<()>
     Ok(())
 }
 
-/// A column without nulls, cast to a type.
+/// Return a column without nulls, cast to a type.
 fn column(batch: &RecordBatch, name: &str, wanted: &DataType) -> Result<ArrayRef> {
     let mismatch = |found: String| FormatError::Mismatch {
         column: name.to_owned(),
@@ -193,7 +193,7 @@ fn read_targets(batch: &RecordBatch) -> Result<BTreeMap<String, Target>> {
     Ok(targets.collect())
 }
 
-/// The destination of each data file's deletes, in the order of `deletes`.
+/// Return the destination of each data file's deletes, in the order of `deletes`.
 fn destinations(
     deletes: &Deletes,
     targets: &BTreeMap<String, Target>,

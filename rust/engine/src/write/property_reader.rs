@@ -16,7 +16,7 @@ pub(super) struct PropertyReader<'a> {
 }
 
 impl<'a> PropertyReader<'a> {
-    /// The name and value of a property of the format, if it is set.
+    /// Return the name and value of a property of the format, if it is set.
     pub(super) fn text(&self, name: &str) -> Option<(String, &'a String)> {
         let format = self.format;
         let deletes =
@@ -27,12 +27,12 @@ impl<'a> PropertyReader<'a> {
             .find_map(|key| self.properties.get(&key).map(|text| (key, text)))
     }
 
-    /// A whole number above 0.
+    /// Return a whole number above 0.
     pub(super) fn number(&self, name: &str, default: u64) -> Result<u64> {
         self.text(name).map_or(Ok(default), |(key, text)| positive(&key, text))
     }
 
-    /// A number above 0 and below 1.
+    /// Return a number above 0 and below 1.
     pub(super) fn fraction(&self, name: &str, default: f64) -> Result<f64> {
         let Some((key, text)) = self.text(name) else { return Ok(default) };
         match text.trim().parse::<f64>() {
@@ -43,7 +43,7 @@ impl<'a> PropertyReader<'a> {
         }
     }
 
-    /// A compression level.
+    /// Return a compression level.
     pub(super) fn level(&self) -> Result<Option<(String, i32)>> {
         let level = self.text("compression-level").map(|(key, text)| {
             let level = text.trim().parse::<i32>();
@@ -55,7 +55,7 @@ impl<'a> PropertyReader<'a> {
     }
 }
 
-/// A property that is a whole number above 0.
+/// Return a property that is a whole number above 0.
 pub(super) fn number(
     properties: &BTreeMap<String, String>,
     name: &str,

@@ -30,7 +30,7 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// The same settings, names and outputs for another thread, without finished files.
+    /// Return the same settings, names and outputs for another thread, without finished files.
     pub(super) fn share(&self) -> Self {
         Self {
             outputs: self.outputs.clone(),
@@ -104,7 +104,7 @@ impl Rolling {
         self.file.is_some()
     }
 
-    /// Bytes that the open file holds in memory.
+    /// Return the bytes that the open file holds in memory.
     pub(super) fn memory_bytes(&self) -> usize {
         self.file.as_ref().map_or(0, OpenFile::memory_bytes)
     }
@@ -162,7 +162,7 @@ impl Rolling {
         Ok(())
     }
 
-    /// The estimate at which a file has a size, by the files closed so far.
+    /// Return the estimate at which a file has a size, by the files closed so far.
     fn estimate_of(&self, bytes: u64) -> usize {
         let bytes = u128::from(bytes);
         let (estimated, closed) = (self.estimated as u128, self.closed as u128);
@@ -200,7 +200,7 @@ impl Rolling {
     }
 }
 
-/// The estimated rows up to a file's target size; for an empty file estimated from their size in memory.
+/// Return the estimated rows up to a file's target size; for an empty file estimated from their size in memory.
 fn rows_until_check(rows: usize, size: usize, target: usize, batch: &RecordBatch) -> usize {
     let (rows, written) = match rows {
         0 => (batch.num_rows(), batch.get_array_memory_size()),

@@ -144,7 +144,7 @@ impl Router {
         write_last_rows(last, &mut self.files)
     }
 
-    /// The created files.
+    /// Return the created files.
     pub(super) fn into_files(self) -> Files {
         self.files
     }
@@ -293,7 +293,7 @@ impl Router {
     }
 }
 
-/// The rows of each group in order, as positions of batches and of rows in them.
+/// Return the rows of each group in order, as positions of batches and of rows in them.
 fn rows_by_group(groups: &[Vec<u32>], count: usize) -> Vec<(usize, Vec<(usize, usize)>)> {
     let mut sizes = vec![0; count];
     groups.iter().flatten().for_each(|group| sizes[index(*group)] += 1);
@@ -319,7 +319,7 @@ fn index(group: u32) -> usize {
     usize::try_from(group).unwrap_or(usize::MAX)
 }
 
-/// Bytes of the rows of a batch, which may be a slice.
+/// Return the bytes of the rows of a batch, which may be a slice.
 fn batch_bytes(batch: &RecordBatch) -> usize {
     let bytes = batch.columns().iter().map(|column| {
         column.to_data().get_slice_memory_size().unwrap_or_else(|_| column.get_array_memory_size())

@@ -42,7 +42,7 @@ pub(super) struct RowKeys {
 }
 
 impl RowOrder {
-    /// The order of rows by the partition tuple, then by the sort order, then along the curve.
+    /// Return the order of rows by the partition tuple, then by the sort order, then along the curve.
     ///
     /// # Errors
     /// `InvalidArgument` for columns that the schema does not have.
@@ -86,12 +86,12 @@ impl RowOrder {
         Ok(Self { partition, order: keys, curve, converter, is_short })
     }
 
-    /// Whether [`RowKeys::prefix`] is the whole key of each row.
+    /// Return whether [`RowKeys::prefix`] is the whole key of each row.
     pub(super) fn has_short_keys(&self) -> bool {
         self.is_short
     }
 
-    /// The keys of a batch's rows.
+    /// Return the keys of a batch's rows.
     pub(super) fn keys(&self, batch: &RecordBatch) -> Result<RowKeys> {
         let plain = self.partition.iter().chain(&self.order).map(|key| key.column(batch));
         let mut columns = plain.collect::<Result<Vec<ArrayRef>>>()?;
@@ -123,23 +123,23 @@ impl RowKeys {
         self.prefixes.len()
     }
 
-    /// The first bytes of a row's key.
+    /// Return the first bytes of a row's key.
     pub(super) fn prefix(&self, row: usize) -> u128 {
         self.prefixes.get(row).copied().unwrap_or(u128::MAX)
     }
 
-    /// The whole key of a row; empty if its first bytes are the whole key.
+    /// Return the whole key of a row; empty if its first bytes are the whole key.
     pub(super) fn key(&self, row: usize) -> &[u8] {
         self.rows.as_ref().map_or(&[], |rows| key_of(rows, row))
     }
 }
 
-/// The key of a row.
+/// Return the key of a row.
 pub(super) fn key_of(rows: &Rows, row: usize) -> &[u8] {
     if row < rows.num_rows() { rows.row(row).data() } else { &[] }
 }
 
-/// The bytes of a type's values in a key; more than a prefix holds for values of any length.
+/// Return the bytes of a type's values in a key; more than a prefix holds for values of any length.
 fn key_bytes(data_type: &DataType) -> usize {
     // A byte for null, then the value.
     match data_type {
@@ -149,7 +149,7 @@ fn key_bytes(data_type: &DataType) -> usize {
     }
 }
 
-/// The lowest bytes of numbers, which order as the numbers do.
+/// Return the lowest bytes of numbers, which order as the numbers do.
 fn lowest_bytes(numbers: &[u128], width: usize) -> Result<FixedSizeBinaryArray> {
     let mut bytes = Vec::with_capacity(numbers.len() * width);
     for number in numbers {

@@ -18,7 +18,7 @@ pub(super) struct RunMemory {
 }
 
 impl RunMemory {
-    /// A block of `length` bytes, whose values are not defined.
+    /// Return a block of `length` bytes, whose values are not defined.
     pub(super) fn take(&mut self, length: usize) -> Vec<u8> {
         let found = self.blocks.iter().position(|block| block.capacity() >= length);
         let mut block = match found {

@@ -34,7 +34,7 @@ impl Sorter {
         Ok(Self { keys, fields })
     }
 
-    /// The rows of all batches in order, as batches; equal rows keep their order.
+    /// Return the rows of all batches in order, as batches; equal rows keep their order.
     pub(super) fn sort(&self, batches: &[RecordBatch]) -> Result<Vec<RecordBatch>> {
         let converter = RowConverter::new(self.fields.clone()).map_err(refused)?;
         let keys = batches.iter().map(|batch| self.rows(&converter, batch));
@@ -75,7 +75,7 @@ fn is_sorted(keys: &[Rows]) -> bool {
     true
 }
 
-/// Rows picked from batches, each by its batch and its position there.
+/// Return the rows picked from batches, each by its batch and its position there.
 pub(super) fn gather(batches: &[RecordBatch], rows: &[(usize, usize)]) -> Result<RecordBatch> {
     let Some(first) = batches.first() else {
         return Err(Error::invalid("data", "expected at least one batch, got none"));

@@ -64,8 +64,8 @@ impl Sorted {
 }
 
 impl SortedRows {
-    /// The rows of `data` in an order; rows with equal keys keep their order. `memory_bytes` bounds the rows in memory, apart
-    /// from one batch of `data`.
+    /// Return the rows of `data` in an order; rows with equal keys keep their order. `memory_bytes` bounds the rows in
+    /// memory, apart from one batch of `data`.
     pub fn new(
         data: Box<dyn RecordBatchReader + Send>,
         order: RowOrder,
@@ -239,7 +239,7 @@ mod tests {
         RowOrder::new(&schema, &spec, Some(&order), None).unwrap()
     }
 
-    /// A run of the numbers 0 to 999, in batches of 100.
+    /// Return a run of the numbers 0 to 999, in batches of 100.
     fn run(order: &RowOrder) -> Run {
         let numbers: Vec<i64> = (0..1_000).collect();
         let batch = |numbers: &[i64]| {

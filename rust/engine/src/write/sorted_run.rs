@@ -36,7 +36,7 @@ pub(super) struct RunWriter {
 }
 
 impl RunWriter {
-    /// An empty run in the directory of temporary files; only the owner can read it.
+    /// Create an empty run in the directory of temporary files; only the owner can read it.
     pub(super) fn new(schema: &SchemaRef, order: &RowOrder) -> Result<Self> {
         let keyed = order.has_short_keys().then(|| with_keys(schema));
         let (path, file) = temporary_file("run")?;
@@ -131,7 +131,7 @@ pub(super) struct RunBatch {
 }
 
 impl RunReader {
-    /// The next rows and their keys, `None` after the last.
+    /// Return the next rows and their keys, `None` after the last.
     pub(super) fn next_batch(
         &mut self,
         order: &RowOrder,

@@ -42,7 +42,7 @@ impl WriteTask {
         FileNames::new(partition, attempt, &self.operation_id, (kind, format))
     }
 
-    /// The layout of files, with absolute locations.
+    /// Return the layout of files, with absolute locations.
     pub(super) fn locations(&self, io: &FileIo) -> Result<Locations> {
         let mut properties = self.properties.clone();
         if let Some(path) = properties.get_mut(DATA_PATH) {
@@ -123,7 +123,7 @@ pub(super) fn conclude(outcome: Result<()>, files: Files) -> Result<Vec<WrittenF
     }
 }
 
-/// An error of the producer of the data.
+/// Return an error of the producer of the data.
 pub(super) fn unreadable(error: ArrowError) -> Error {
     if let ArrowError::ExternalError(source) = &error
         && let Some(own) = source.downcast_ref::<Error>()

@@ -60,7 +60,7 @@ impl ValueMetrics {
         }
     }
 
-    /// The metrics of all rows.
+    /// Return the metrics of all rows.
     pub(super) fn finish(self) -> ColumnMetrics {
         let mut metrics = ColumnMetrics::default();
         for node in self.nodes {
@@ -157,12 +157,12 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// The rows that are not null.
+    /// Return the rows that are not null.
     fn present(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.column.len()).filter(|row| self.nulls.is_none_or(|nulls| nulls.is_valid(*row)))
     }
 
-    /// The least and the greatest value other than null and NaN.
+    /// Return the least and the greatest value other than null and NaN.
     fn range(&self, primitive: PrimitiveType) -> Option<(Datum, Datum)> {
         macro_rules! ordered {
             ($values:expr, $datum:expr) => {{

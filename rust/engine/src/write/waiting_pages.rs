@@ -43,7 +43,7 @@ struct Waiting {
 }
 
 impl WaitingPages {
-    /// Bytes of pages in the temporary file.
+    /// Return the bytes of pages in the temporary file.
     pub(super) fn moved_bytes(&self) -> usize {
         usize::try_from(self.lock().end).unwrap_or(usize::MAX)
     }

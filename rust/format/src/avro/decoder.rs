@@ -26,7 +26,7 @@ pub struct Selection {
 
 /// A column that grows by one Avro value at a time. Columns of nested types are generic over it.
 pub trait ColumnDecoder: Sized {
-    /// A column of type `wanted` for a field written as `written`; `None` if the writer has no such field.
+    /// Return a column of type `wanted` for a field written as `written`; `None` if the writer has no such field.
     ///
     /// # Errors
     /// [`Error::Corrupt`](crate::Error::Corrupt) if the written type does not fit.

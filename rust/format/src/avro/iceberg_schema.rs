@@ -109,7 +109,7 @@ impl Writer {
         out
     }
 
-    /// The type of the field, element, key or value `id`.
+    /// Return the type of the field, element, key or value `id`.
     fn any(&mut self, any: &Type, id: i32) -> Value {
         match any {
             Type::Primitive(primitive) => self.primitive(*primitive),

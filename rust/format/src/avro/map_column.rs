@@ -48,7 +48,7 @@ enum MapValues {
 }
 
 impl MapColumn {
-    /// Whether this column type decodes a map type.
+    /// Return whether this column type decodes a map type.
     pub(super) fn holds(wanted: &MapType) -> bool {
         wanted.key == Type::Primitive(PrimitiveType::Int)
             && matches!(wanted.value, Type::Primitive(PrimitiveType::Long | PrimitiveType::Binary))
@@ -206,7 +206,7 @@ impl MapColumn {
         Ok(true)
     }
 
-    /// Whether every entry is an int and a non-null value.
+    /// Return whether every entry is an int and a non-null value.
     fn is_plain(&self) -> bool {
         self.value_presence == Presence::Always && !self.long_keys
     }

@@ -85,8 +85,8 @@ impl<'a> Shape<'a> {
     }
 }
 
-/// Whether a record has the name of Iceberg's map entries, `k<key id>_v<value id>`: some Avro libraries drop the logical
-/// type of the array.
+/// Return whether a record has the name of Iceberg's map entries, `k<key id>_v<value id>`: some Avro libraries drop the
+/// logical type of the array.
 fn is_entry(items: &AvroType) -> bool {
     let name = items.as_record().map_or("", |record| &record.name);
     let ids = name.strip_prefix('k').and_then(|ids| ids.split_once("_v"));

@@ -36,7 +36,7 @@ impl Presence {
         }
     }
 
-    /// Whether a value follows.
+    /// Return whether a value follows.
     #[inline(always)]
     pub(super) fn read(self, cursor: &mut Cursor<'_>) -> Result<bool, Malformed> {
         match self {

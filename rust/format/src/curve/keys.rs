@@ -49,7 +49,7 @@ pub struct CurveKeys {
 }
 
 impl CurveKeys {
-    /// A curve over columns, from a sample of each.
+    /// Create a curve over columns, from a sample of each.
     ///
     /// # Errors
     /// `InvalidArgument` for no column or more than [`MAX_COLUMNS`]; `Unsupported` for a nested column.
@@ -67,12 +67,12 @@ impl CurveKeys {
         Ok(Self { curve, columns, bits, interleaving })
     }
 
-    /// The bytes that hold every key, 1 to 16: the upper bytes of all keys are zero.
+    /// Return the bytes that hold every key, 1 to 16: the upper bytes of all keys are zero.
     pub fn key_bytes(&self) -> usize {
         (self.columns.len() * self.bits as usize).div_ceil(8).clamp(1, KEY_BYTES as usize)
     }
 
-    /// The key of each row.
+    /// Return the key of each row.
     ///
     /// # Errors
     /// `InvalidArgument` for another number of columns; `Mismatch` for a column of another type than its sample's.
@@ -107,7 +107,7 @@ impl CurveKeys {
         Ok(keys)
     }
 
-    /// The key of each row as 16 bytes, which order as the keys do.
+    /// Return the key of each row as 16 bytes, which order as the keys do.
     ///
     /// # Errors
     /// As for [`CurveKeys::keys`].

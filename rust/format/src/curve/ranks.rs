@@ -50,13 +50,13 @@ impl Ranks {
         Ok(Self { converter, data_type, prefixes, is_short, quantiles })
     }
 
-    /// The number of bits that hold every rank, at least 1.
+    /// Return the number of bits that hold every rank, at least 1.
     pub fn bits(&self) -> u32 {
         let highest = self.quantiles.len() + 1;
         usize::BITS - highest.leading_zeros()
     }
 
-    /// The rank of each value: 0 for null, else 1 and the number of quantiles up to the value.
+    /// Return the rank of each value: 0 for null, else 1 and the number of quantiles up to the value.
     ///
     /// # Errors
     /// `Mismatch` for a column of another type than the sample's.
@@ -124,7 +124,7 @@ impl Prefixes {
         Self { numbers, least, shift, starts }
     }
 
-    /// The positions of the numbers equal to `wanted`; an empty range is at the first greater number.
+    /// Return the positions of the numbers equal to `wanted`; an empty range is at the first greater number.
     fn equal_to(&self, wanted: u128) -> Range<usize> {
         let Some(offset) = wanted.checked_sub(self.least) else { return 0..0 };
         let bucket = bucket(offset, self.shift, self.starts.len() - 1);
@@ -136,7 +136,7 @@ impl Prefixes {
     }
 }
 
-/// The range of a number; the last one for numbers above all ranges.
+/// Return the range of a number; the last one for numbers above all ranges.
 fn bucket(offset: u128, shift: u32, buckets: usize) -> usize {
     usize::try_from(offset.checked_shr(shift).unwrap_or(0)).unwrap_or(usize::MAX).min(buckets - 1)
 }

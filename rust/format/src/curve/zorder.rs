@@ -29,7 +29,7 @@ pub struct Interleaving {
 }
 
 impl Interleaving {
-    /// The interleaving of `axes` numbers, 1 to 16.
+    /// Return the interleaving of `axes` numbers, 1 to 16.
     pub fn new(axes: u32) -> Self {
         let spread = (0..BYTE_VALUES).map(|byte| {
             (0..8_u32)
@@ -39,7 +39,7 @@ impl Interleaving {
         Self { axes, spread: spread.collect() }
     }
 
-    /// The bits of one axis at their places in a key. Bits beyond the key's 128 are lost.
+    /// Return the bits of one axis at their places in a key. Bits beyond the key's 128 are lost.
     #[inline]
     pub fn place(&self, axis: u32, number: u32) -> u128 {
         let [low, high, ..] = number.to_le_bytes();
@@ -48,7 +48,7 @@ impl Interleaving {
         spread << (self.axes - 1).saturating_sub(axis)
     }
 
-    /// The bits of all axes: [`interleave`] of 16 bits.
+    /// Return the bits of all axes: [`interleave`] of 16 bits.
     #[inline]
     pub fn of(&self, axes: &[u32]) -> u128 {
         (0_u32..).zip(axes).fold(0, |key, (axis, number)| key | self.place(axis, *number))

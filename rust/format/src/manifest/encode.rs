@@ -184,7 +184,7 @@ fn check_sequence_numbers(columns: &ManifestColumns, options: &EncodeOptions<'_>
     Ok(())
 }
 
-/// The arrays of `fields` in order; struct fields are assembled from the flat columns.
+/// Return the arrays of `fields` in order; struct fields are assembled from the flat columns.
 fn arrays(columns: &ManifestColumns, fields: &StructType) -> Result<Vec<ArrayRef>> {
     let array = |field: &NestedField| -> Result<ArrayRef> {
         match (field.name.as_str(), &field.field_type) {
@@ -206,7 +206,7 @@ fn arrays(columns: &ManifestColumns, fields: &StructType) -> Result<Vec<ArrayRef
     fields.fields.iter().map(array).collect()
 }
 
-/// The `spec_id` that all entries have; `None` if there are no entries.
+/// Return the `spec_id` that all entries have; `None` if there are no entries.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] if they differ.

@@ -77,7 +77,7 @@ impl ManifestColumns {
         self.entries.num_rows()
     }
 
-    /// Whether there are no entries.
+    /// Return whether there are no entries.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -28,7 +28,7 @@ impl<'a> ManifestFacts<'a> {
         Self { manifests }
     }
 
-    /// The least and the greatest value of a field in the entries of each manifest.
+    /// Return the least and the greatest value of a field in the entries of each manifest.
     fn bounds(&self, field_id: i32) -> Option<(ArrayRef, ArrayRef)> {
         let bounds = |of: fn(&ManifestFile) -> (i32, i32)| -> (ArrayRef, ArrayRef) {
             let (lower, upper): (Vec<i32>, Vec<i32>) = self.manifests.iter().map(of).unzip();

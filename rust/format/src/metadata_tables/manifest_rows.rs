@@ -74,7 +74,8 @@ fn ints<'a>(rows: &'a RecordBatch, name: &str) -> Result<&'a Int32Array> {
     column.ok_or_else(|| Error::invalid(name, "expected a column of int"))
 }
 
-/// The counts of files of one status in manifests of `content`; 0 for other manifests and for lists without counts.
+/// Return the counts of files of one status in manifests of `content`; 0 for other manifests and for lists without
+/// counts.
 fn counts(rows: &RecordBatch, kind: &str, content: i32) -> Result<ArrayRef> {
     let (contents, counts) = (ints(rows, "content")?, ints(rows, &format!("{kind}_files_count"))?);
     let own = contents.iter().zip(counts).map(|(found, count)| {
@@ -84,7 +85,7 @@ fn counts(rows: &RecordBatch, kind: &str, content: i32) -> Result<ArrayRef> {
     Ok(Arc::new(own.collect::<Int32Array>()))
 }
 
-/// The partition summaries with bounds as text. A manifest without summaries has none.
+/// Return the partition summaries with bounds as text. A manifest without summaries has none.
 fn summaries(rows: &RecordBatch, specs: &ManifestSpecs, field: &NestedField) -> Result<ArrayRef> {
     let unexpected = || Error::invalid("partitions", "expected a list of partition summaries");
     let lists = part(rows, "partitions")?.as_list_opt::<i32>().ok_or_else(unexpected)?;
@@ -161,7 +162,7 @@ impl<'a> Summaries<'a> {
     }
 }
 
-/// The text of a bound; `None` where there is no bound, or its field or type is unknown.
+/// Return the text of a bound; `None` where there is no bound, or its field or type is unknown.
 fn text(
     spec: Option<&(PartitionSpec, StructType)>,
     place: usize,

@@ -166,7 +166,7 @@ impl Slots {
     }
 }
 
-/// The type of a column's bounds: that of the column, or binary for a `fixed` of many bytes.
+/// Return the type of a column's bounds: that of the column, or binary for a `fixed` of many bytes.
 fn bound_type(column: &NestedField) -> Option<PrimitiveType> {
     let members = column.field_type.as_struct()?;
     let mut bounds =

@@ -31,12 +31,12 @@ impl MetricsMode {
     /// The mode of a column without a property.
     pub const DEFAULT: Self = Self::Truncate(TRUNCATE_DEFAULT);
 
-    /// Whether sizes and counts are collected.
+    /// Return whether sizes and counts are collected.
     pub fn keeps_counts(self) -> bool {
         self != Self::None
     }
 
-    /// Whether bounds are collected.
+    /// Return whether bounds are collected.
     pub fn keeps_bounds(self) -> bool {
         matches!(self, Self::Truncate(_) | Self::Full)
     }

@@ -50,7 +50,7 @@ impl OrcType {
         self.kind
     }
 
-    /// Whether the type is a union.
+    /// Return whether the type is a union.
     pub(super) fn is_union(&self) -> bool {
         self.kind == UNION
     }

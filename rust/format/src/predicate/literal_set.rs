@@ -213,13 +213,13 @@ impl ByteMembers {
         self.sorted.first().map_or(&[], Vec::as_slice)
     }
 
-    /// Whether a value is in the set, which was created for [`Operator::In`].
+    /// Return whether a value is in the set, which was created for [`Operator::In`].
     #[inline]
     pub(super) fn contains(&self, value: &[u8]) -> bool {
         self.lengths & length_bit(value) != 0 && self.keys.contains(value)
     }
 
-    /// Whether no literal is between two bounds.
+    /// Return whether no literal is between two bounds.
     pub(super) fn none_between(&self, lower: &[u8], upper: &[u8]) -> bool {
         let next = self.sorted.partition_point(|literal| literal.as_slice() < lower);
         self.sorted.get(next).is_none_or(|literal| literal.as_slice() > upper)

@@ -178,7 +178,7 @@ struct Target<'a> {
 }
 
 impl Target<'_> {
-    /// Whether old writers may have stored times before 1970 in the next higher partition.
+    /// Return whether old writers may have stored times before 1970 in the next higher partition.
     fn may_be_misplaced(&self) -> bool {
         match self.field.transform {
             Transform::Year | Transform::Month => true,

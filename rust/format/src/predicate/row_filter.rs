@@ -48,7 +48,7 @@ impl LeafTest {
     }
 }
 
-/// Whether the operator holds of every value, NaN included, that its counterpart does not hold of.
+/// Return whether the operator holds of every value, NaN included, that its counterpart does not hold of.
 fn is_negation(op: Operator) -> bool {
     matches!(op, Operator::NotEq | Operator::NotIn | Operator::NotStartsWith)
 }

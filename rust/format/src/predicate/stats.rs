@@ -189,7 +189,7 @@ fn all_nan(
     where_valid(where_valid(where_valid(mask, values), nulls), nans)
 }
 
-/// Whether the type has NaN.
+/// Return whether the type has NaN.
 pub(super) fn is_floating(field_type: &PrimitiveType) -> bool {
     matches!(field_type, PrimitiveType::Float | PrimitiveType::Double)
 }

@@ -65,22 +65,22 @@ impl Operator {
         }
     }
 
-    /// Whether the operator takes no literal.
+    /// Return whether the operator takes no literal.
     pub fn is_unary(self) -> bool {
         matches!(self, Self::IsNull | Self::NotNull | Self::IsNan | Self::NotNan)
     }
 
-    /// Whether the operator takes a set of literals.
+    /// Return whether the operator takes a set of literals.
     pub fn is_set(self) -> bool {
         matches!(self, Self::In | Self::NotIn)
     }
 
-    /// Whether the operator is true for null.
+    /// Return whether the operator is true for null.
     pub fn accepts_null(self) -> bool {
         matches!(self, Self::IsNull | Self::NotNan)
     }
 
-    /// Whether the operator is true for NaN.
+    /// Return whether the operator is true for NaN.
     pub fn accepts_nan(self) -> bool {
         matches!(self, Self::NotNull | Self::IsNan | Self::NotEq | Self::NotIn)
     }

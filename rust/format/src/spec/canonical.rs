@@ -55,7 +55,7 @@ fn whole_days(array: &dyn Array) -> Result<ArrayRef> {
     days.map(|days| Arc::new(days) as ArrayRef)
 }
 
-/// Whether every value of an Arrow type is also a value of a primitive type.
+/// Return whether every value of an Arrow type is also a value of a primitive type.
 pub fn can_hold(data_type: &DataType, value_type: &PrimitiveType) -> bool {
     use DataType as D;
     use PrimitiveType as P;

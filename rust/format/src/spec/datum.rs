@@ -118,7 +118,7 @@ impl Datum {
         })
     }
 
-    /// Whether the value is NaN.
+    /// Return whether the value is NaN.
     pub fn is_nan(&self) -> bool {
         match self {
             Self::Float(value) => value.is_nan(),

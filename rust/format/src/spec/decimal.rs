@@ -39,7 +39,7 @@ pub fn from_bytes(bytes: &[u8]) -> Option<i128> {
     ((unscaled < 0) == (sign == 0xff)).then_some(unscaled)
 }
 
-/// Whether an unscaled value has at most `precision` digits.
+/// Return whether an unscaled value has at most `precision` digits.
 pub fn fits(unscaled: i128, precision: u8) -> bool {
     match 10_u128.checked_pow(u32::from(precision)) {
         Some(limit) => unscaled.unsigned_abs() < limit,

@@ -32,7 +32,7 @@ pub fn sanitize_name(name: &str) -> Cow<'_, str> {
     Cow::Owned(sanitized)
 }
 
-/// Whether [`sanitize_name`] returns the name unchanged.
+/// Return whether [`sanitize_name`] returns the name unchanged.
 pub fn is_legal_name(name: &str) -> bool {
     matches!(sanitize_name(name), Cow::Borrowed(_))
 }

@@ -84,7 +84,7 @@ impl PartitionSpec {
         self.fields.iter().map(field_to_value).collect()
     }
 
-    /// Whether the spec has no fields, or only void ones.
+    /// Return whether the spec has no fields, or only void ones.
     pub fn is_unpartitioned(&self) -> bool {
         self.fields.iter().all(|field| field.transform == Transform::Void)
     }

@@ -151,7 +151,7 @@ impl Schema {
         nodes.map(|node| node.id).collect()
     }
 
-    /// Whether an id is inside a list or a map.
+    /// Return whether an id is inside a list or a map.
     pub fn is_nested(&self, id: i32) -> bool {
         let index = self.index();
         let node = index.index_of(id).and_then(|node| index.nodes.get(node));

@@ -83,7 +83,7 @@ impl SortOrder {
         json!({"order-id": self.order_id, "fields": fields.collect::<Vec<_>>()})
     }
 
-    /// Whether the order has no keys.
+    /// Return whether the order has no keys.
     pub fn is_unsorted(&self) -> bool {
         self.fields.is_empty()
     }

@@ -80,7 +80,7 @@ impl Transform {
         }
     }
 
-    /// Whether the transform applies to a source type. Identity, void and unknown apply to every type.
+    /// Return whether the transform applies to a source type. Identity, void and unknown apply to every type.
     pub fn can_transform(&self, source: &PrimitiveType) -> bool {
         use PrimitiveType as P;
         let timestamp =
@@ -96,7 +96,7 @@ impl Transform {
         }
     }
 
-    /// Whether results are ordered as their source values are.
+    /// Return whether results are ordered as their source values are.
     pub fn preserves_order(&self) -> bool {
         matches!(
             self,

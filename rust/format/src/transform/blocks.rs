@@ -96,7 +96,7 @@ fn all<S: Copy>(values: &[S], fit: impl Fn(S) -> bool) -> bool {
     values.iter().fold(true, |so_far, value| so_far & fit(*value))
 }
 
-/// Whether the upper half of every number is the sign extension of the lower half.
+/// Return whether the upper half of every number is the sign extension of the lower half.
 #[inline(always)]
 fn are_narrow(values: &[i128]) -> bool {
     let differ = |value: i128| (value >> 64) as i64 ^ ((value as i64) >> 63);

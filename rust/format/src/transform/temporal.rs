@@ -48,7 +48,7 @@ fn year_and_month(days: i32) -> (i64, u32) {
 const NEAR_ERA_SHIFT: u32 = 3_424;
 const NEAR_DAYS: i32 = 500_000_000;
 
-/// Whether a day is within 1.3 million years of 1970, so that its year is computed in 32 bits.
+/// Return whether a day is within 1.3 million years of 1970, so that its year is computed in 32 bits.
 #[inline(always)]
 fn is_near(days: i32) -> bool {
     (-NEAR_DAYS..=NEAR_DAYS).contains(&days)
@@ -137,7 +137,7 @@ fn hours_of_micros(micros: i64) -> i32 {
 /// Microseconds of 36,000 years.
 const NEAR_MICROS: i64 = 1 << 60;
 
-/// Whether [`hours_of_near_micros`] applies to a timestamp.
+/// Return whether [`hours_of_near_micros`] applies to a timestamp.
 #[inline(always)]
 fn are_near_micros(micros: i64) -> bool {
     (-NEAR_MICROS..=NEAR_MICROS).contains(&micros)

@@ -43,7 +43,7 @@ impl Width {
         }
     }
 
-    /// The width as a `usize`.
+    /// Return the width as a `usize`.
     pub(super) fn length(self) -> usize {
         self.length
     }
@@ -189,7 +189,7 @@ fn all_bytes<T: ByteArrayType>(array: &GenericByteArray<T>) -> &[u8] {
     bytes.unwrap_or_default()
 }
 
-/// Whether any slot, including null slots, is longer than `length` bytes.
+/// Return whether any slot, including null slots, is longer than `length` bytes.
 fn is_any_longer<T: ByteArrayType>(array: &GenericByteArray<T>, length: usize) -> bool {
     ranges(array).fold(false, |so_far, (start, end)| so_far | (end.wrapping_sub(start) > length))
 }

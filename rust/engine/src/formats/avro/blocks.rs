@@ -52,7 +52,7 @@ impl BlockReader {
         Self { source, location: location.to_owned(), sync, chunk, window: (0, Bytes::new()) }
     }
 
-    /// The header of the block at a position; `None` at the end of the file.
+    /// Return the header of the block at a position; `None` at the end of the file.
     ///
     /// # Errors
     /// `Corrupt` with the position, for a header that is not valid or a block beyond the end of the file.
@@ -80,7 +80,7 @@ impl BlockReader {
         Ok(Some(header))
     }
 
-    /// A block's compressed bytes.
+    /// Return a block's compressed bytes.
     ///
     /// # Errors
     /// `Corrupt` for another marker after the block; errors of reading.

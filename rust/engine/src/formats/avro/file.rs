@@ -166,7 +166,7 @@ impl AvroFile {
         BlockReader::new(source, &self.rows.location, self.sync, chunk)
     }
 
-    /// Whether no column is decoded, so that only the record count checks the rows of a block.
+    /// Return whether no column is decoded, so that only the record count checks the rows of a block.
     fn is_only_counted(&self) -> bool {
         self.columns.fields.is_empty() && self.record_count >= 0
     }

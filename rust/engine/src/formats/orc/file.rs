@@ -78,14 +78,14 @@ impl OpenOrc {
         Ok(Self { reader, end, columns, stripes })
     }
 
-    /// The bytes of stripes; `None` without a readable footer.
+    /// Return the bytes of stripes; `None` without a readable footer.
     fn bytes(&self, stripes: &[WantedStripe]) -> Option<u64> {
         let all = &self.end.footer.as_ref()?.stripes;
         let of = stripes.iter().filter_map(|stripe| all.get(stripe.number));
         Some(of.map(Stripe::length).fold(0, u64::saturating_add))
     }
 
-    /// The stripes that may hold a row that matches.
+    /// Return the stripes that may hold a row that matches.
     ///
     /// # Errors
     /// Errors of evaluating the residual; [`Error::Storage`].
@@ -130,7 +130,7 @@ pub(crate) fn orc_survey(request: &FileRequest<'_>) -> Result<Survey> {
     })
 }
 
-/// The schema with the ids of ORC types under the metadata key of Parquet's ids.
+/// Return the schema with the ids of ORC types under the metadata key of Parquet's ids.
 fn with_ids(schema: &Schema) -> Schema {
     Schema::new(schema.fields().iter().map(with_id).collect::<Fields>())
 }
@@ -148,7 +148,7 @@ fn with_id(field: &FieldRef) -> FieldRef {
     Arc::new(renewed.with_metadata(HashMap::from_iter(metadata)))
 }
 
-/// The top-level columns that hold any of these leaves.
+/// Return the top-level columns that hold any of these leaves.
 fn decoded(columns: &[FileColumn], leaves: &BTreeSet<usize>) -> Vec<usize> {
     let holds = |column: &FileColumn| leaves.range(column.leaves.clone()).next().is_some();
     let columns = columns.iter().enumerate();

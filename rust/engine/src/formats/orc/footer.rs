@@ -34,7 +34,7 @@ impl OrcEnd {
         Ok(Self { file, postscript, footer })
     }
 
-    /// The statistics of the stripes; `None` if they cannot be parsed, since the rows do not depend on them.
+    /// Return the statistics of the stripes; `None` if they cannot be parsed, since the rows do not depend on them.
     ///
     /// # Errors
     /// [`Error::Storage`].

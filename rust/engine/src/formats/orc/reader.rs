@@ -19,13 +19,13 @@ pub trait OrcDecoder: Send + Sync {
 
 /// An open ORC file.
 pub trait OrcReader: Send + Sync {
-    /// The columns, with the attributes of each ORC type as metadata of its field.
+    /// Return the columns, with the attributes of each ORC type as metadata of its field.
     fn schema(&self) -> SchemaRef;
 
-    /// Rows of the whole file.
+    /// Return the rows of the whole file.
     fn rows(&self) -> u64;
 
-    /// The number of stripes.
+    /// Return the number of stripes.
     fn stripes(&self) -> usize;
 
     /// Decode top-level columns of a stripe, at least one, in the order of the file.
@@ -43,7 +43,7 @@ pub fn register_orc_decoder(decoder: Box<dyn OrcDecoder>) {
     drop(DECODER.set(decoder));
 }
 
-/// The process's decoder.
+/// Return the process's decoder.
 ///
 /// # Errors
 /// `Unsupported` naming the file, where there is none.

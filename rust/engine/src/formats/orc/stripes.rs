@@ -27,13 +27,14 @@ pub(crate) struct WantedStripe {
 }
 
 impl WantedStripe {
-    /// The number of rows, if known.
+    /// Return the number of rows, if known.
     pub(crate) fn count(&self) -> Option<u64> {
         self.rows.as_ref().map(|rows| rows.end - rows.start)
     }
 }
 
-/// The stripes that belong to the byte range of a request: a stripe belongs to the range that contains its midpoint.
+/// Return the stripes that belong to the byte range of a request: a stripe belongs to the range that contains its
+/// midpoint.
 pub(crate) fn in_range(stripes: &[Stripe], start: u64, length: u64) -> Vec<WantedStripe> {
     let range = start..start.saturating_add(length);
     let mut next_row = 0_u64;
@@ -45,7 +46,7 @@ pub(crate) fn in_range(stripes: &[Stripe], start: u64, length: u64) -> Vec<Wante
     placed.filter(|(stripe, _)| range.contains(&stripe.middle())).map(|(_, it)| it).collect()
 }
 
-/// The stripes that might hold a row that satisfies the residual.
+/// Return the stripes that might hold a row that satisfies the residual.
 ///
 /// # Errors
 /// [`crate::Error::Storage`], and errors of evaluating the residual.
@@ -111,7 +112,7 @@ impl ColumnStats for Stats<'_> {
     }
 }
 
-/// A bound as a value of the table's type; `None` if it is not safe to use.
+/// Return a bound as a value of the table's type; `None` if it is not safe to use.
 fn datum(bound: &Bound, side: Side, natural: &DataType, wanted: &PrimitiveType) -> Option<Datum> {
     let micros = DataType::Timestamp(TimeUnit::Microsecond, None);
     match (bound, natural) {
