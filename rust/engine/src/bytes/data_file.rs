@@ -101,7 +101,7 @@ impl DataFile {
         }
     }
 
-    /// `length` bytes from `start` on.
+    /// Read `length` bytes from `start` on.
     ///
     /// # Errors
     /// [`Error::Storage`], also for a range beyond the end of the file.

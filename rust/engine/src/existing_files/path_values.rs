@@ -73,7 +73,7 @@ fn plain(text: &str, result: &PrimitiveType) -> Option<Datum> {
     single_value::from_json(result, &json).ok()
 }
 
-/// Months from 1970-01 of `2017-12`.
+/// Return the months from 1970-01 to a text such as `2017-12`.
 fn month(text: &str) -> Option<i32> {
     let (year, month) = text.rsplit_once('-')?;
     let (year, month) = (year.parse::<i32>().ok()?, month.parse::<i32>().ok()?);
@@ -81,7 +81,7 @@ fn month(text: &str) -> Option<i32> {
     (1..=MONTHS).contains(&month).then_some(months)
 }
 
-/// Hours from 1970-01-01 of `2017-12-01-10`.
+/// Return the hours from 1970-01-01 to a text such as `2017-12-01-10`.
 fn hour(text: &str) -> Option<i32> {
     let (date, hour) = text.rsplit_once('-')?;
     let hour = hour.parse::<i32>().ok().filter(|hour| (0..HOURS).contains(hour))?;

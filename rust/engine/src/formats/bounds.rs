@@ -83,7 +83,7 @@ fn micros(value: i64, unit: &TimeUnit) -> Option<i64> {
     }
 }
 
-/// Zero bounds get the sign that extends the range: -0.0 and 0.0 are equal in a filter, and writers record either.
+/// Return a floating-point bound. A zero gets the sign that extends the range, because -0.0 equals 0.0 in a filter.
 fn floating(value: f64, side: Side, wanted: &PrimitiveType) -> Option<Datum> {
     let value = match side {
         _ if value.is_nan() => return None,

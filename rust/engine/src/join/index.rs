@@ -48,7 +48,7 @@ impl KeyIndex {
         }
     }
 
-    /// Two rows with equal keys.
+    /// Return two rows with equal keys, if there are any.
     pub(super) fn repeated(&self) -> Option<(u32, u32)> {
         self.repeated
     }

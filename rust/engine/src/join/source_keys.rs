@@ -26,8 +26,8 @@ pub(super) enum SourceRows {
 }
 
 impl SourceKeys {
-    /// No rows. `null_safe` has one value for each key column: whether null equals null. `budget` is the memory for the
-    /// rows of one side in bytes.
+    /// Create an empty set. `null_safe` has one value for each key column: whether null equals null. `budget` is the
+    /// memory for the rows of one side in bytes.
     pub fn new(null_safe: Vec<bool>, budget: usize) -> Self {
         let rows = SourceRows::InMemory(KeyIndex::default());
         Self { hasher: KeyHasher::new(null_safe), rows, count: 0, budget }
@@ -56,7 +56,7 @@ impl SourceKeys {
         self.spill_past_budget()
     }
 
-    /// Two rows with equal keys; nulls count as equal here.
+    /// Return two rows with equal keys, if there are any; nulls count as equal here.
     ///
     /// # Errors
     /// `Storage` where the temporary file cannot be read.

@@ -78,7 +78,7 @@ fn written_of(outcomes: &Vec<Outcome>) -> Vec<String> {
     written.collect()
 }
 
-/// Bins of row indices: a bin of several rows is merged, a bin of one row stays.
+/// Return bins of row indices: a bin of several rows is merged, a bin of one row stays.
 fn bins_to_write(
     rows: &[ManifestFile],
     of_content: impl Fn(&ManifestFile) -> bool,
@@ -108,7 +108,7 @@ fn bins_to_write(
     out
 }
 
-/// Neighbours packed into bins of at most `target` bytes, starting with the last, in the order of
+/// Pack neighbours into bins of at most `target` bytes, starting with the last, in the order of
 /// rows. A manifest larger than the target has a bin of its own.
 fn pack_from_end(rows: &[ManifestFile], group: &[usize], target: i64) -> Vec<Vec<usize>> {
     let mut bins: Vec<Vec<usize>> = Vec::new();

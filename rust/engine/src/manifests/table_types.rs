@@ -35,7 +35,7 @@ impl TableTypes {
         Ok(Self { schemas, specs })
     }
 
-    /// Schemas, the current one first, and partition specs.
+    /// Create the types of a table from its schemas, the current one first, and its partition specs.
     ///
     /// # Errors
     /// [`FormatError::InvalidArgument`] if there is no schema.

@@ -230,7 +230,7 @@ async fn put_new(io: &FileIo, location: &str, data: Bytes) -> Result<()> {
     }
 }
 
-/// Distinct spec ids in order of first appearance.
+/// Return the distinct spec ids in order of first appearance.
 fn spec_ids(entries: &RecordBatch) -> Result<Vec<i32>> {
     let mut distinct = Vec::new();
     for id in spec_id_column(entries)?.iter().flatten() {
@@ -259,7 +259,7 @@ fn spec_id_column(entries: &RecordBatch) -> Result<&Int32Array> {
     })
 }
 
-/// Ranges (offset, length) of at most [`MAX_ENTRIES`] each, of sizes that differ by at most 1.
+/// Return ranges (offset, length) of at most [`MAX_ENTRIES`] each, of sizes that differ by at most 1.
 fn balanced(entries: usize) -> Vec<(usize, usize)> {
     let parts = entries.div_ceil(MAX_ENTRIES);
     (0..parts)

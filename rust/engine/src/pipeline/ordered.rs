@@ -4,9 +4,9 @@
 //! Memory is bounded by the bytes of waiting items. A job starts when there is room for its items. A job that runs out
 //! of room waits, unless the consumer needs its next item.
 //!
-//! Jobs run on the executor that all pipelines share. The consumer runs the job that it waits for itself if no thread can
-//! start it, or if the consumer is a thread of the executor: nested pipelines finish with any number of threads. Such a
-//! job never waits for room, since its consumer could not make any.
+//! Jobs run on the executor that all pipelines share. The consumer runs the job that it waits for itself if no thread
+//! can start it, or if the consumer is a thread of the executor: nested pipelines finish with any number of threads.
+//! Such a job never waits for room, since its consumer could not make any.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -219,7 +219,7 @@ impl<W: Work> Shared<W> {
         !state.stopped
     }
 
-    /// Wake the jobs that wait for room, if there are any.
+    /// Wake the jobs that wait for room.
     fn announce_room(&self, state: &State<W>) {
         if state.waiting_for_room > 0 {
             self.taken.notify_all();

@@ -1,9 +1,9 @@
 //! A cache of pruned manifest entries, shared by all plans of the process.
 //!
-//! Manifests never change, so the entries that pass a filter never change either. The key of a part is everything that it
-//! depends on: storage and its properties, the manifest with its length (for a local file, its current size and time of
-//! modification), table, filter and statistics. Small manifests share the columns of a bundle, whose memory is released
-//! with the last of them.
+//! Manifests never change, so the entries that pass a filter never change either. The key of a part is everything that
+//! it depends on: storage and its properties, the manifest with its length (for a local file, its current size and time
+//! of modification), table, filter and statistics. Small manifests share the columns of a bundle, whose memory is
+//! released with the last of them.
 
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
@@ -46,7 +46,7 @@ pub fn clear_cache() -> Result<()> {
 }
 
 impl Settings {
-    /// `None` where the cache is disabled.
+    /// Return the limits of the cache; `None` if it is disabled.
     fn of(properties: &BTreeMap<String, String>) -> Result<Option<Self>> {
         let number = |name: &str, default: u64| match properties.get(name) {
             None => Ok(default),
@@ -85,7 +85,7 @@ pub(super) struct PlanCache {
 }
 
 impl PlanCache {
-    /// `None` where storage properties disable it.
+    /// Return the cache for one plan; `None` if storage properties disable it.
     ///
     /// # Errors
     /// `InvalidArgument` naming a property.

@@ -25,7 +25,7 @@ pub(super) struct Question {
 }
 
 impl Question {
-    /// Its memory in bytes.
+    /// Return the memory of the question in bytes.
     pub(super) fn weight(&self) -> u64 {
         let pairs = self.properties.iter();
         let properties = pairs.map(|(name, value)| name.len() + value.len() + PAIR_BYTES);
@@ -45,7 +45,7 @@ pub(super) struct PartKey {
 }
 
 impl PartKey {
-    /// Its memory in bytes, without the question.
+    /// Return the memory of the key in bytes, without the question.
     pub(super) fn weight(&self) -> u64 {
         let ids = match &self.stats {
             Stats::Columns(ids) => ids.len() * ID_BYTES,
@@ -137,7 +137,7 @@ impl Parts {
             self.next_turn += 1;
             let part = Part { bundle: Arc::clone(from), member };
             let cached = Cached { part, bundle, turn, used: Instant::now() };
-            // Another plan may have cached the same part meanwhile; its key is replaced.
+            // Another plan may have cached the same part in between; its key is replaced.
             if let Some((old, cached)) = self.by_key.remove_entry(&key) {
                 self.turns.remove(&cached.turn);
                 self.release(&old, cached.bundle);

@@ -178,7 +178,7 @@ fn run_column(lists: &[Option<Vec<i32>>], item: &Arc<Field>, fields: &Fields) ->
     Arc::new(builder.finish())
 }
 
-/// Ascending numbers as runs of a first number and a count.
+/// Return ascending numbers as runs, each a first number and a count.
 fn runs_of(numbers: &[i32]) -> Vec<(i32, i32)> {
     let mut runs: Vec<(i32, i32)> = vec![];
     for number in numbers {

@@ -69,7 +69,7 @@ impl PlannedDeletes {
         Ok(Self { entries: planned.entries, referenced: Arc::new(referenced), index })
     }
 
-    /// Ids of the fields that equality deletes compare.
+    /// Return the ids of the fields that equality deletes compare.
     pub(crate) fn equality_ids(&self) -> Vec<i32> {
         let lists = self.entries.column_by_name("equality_ids");
         let Some(lists) = lists.and_then(|lists| lists.as_list_opt::<i32>()) else { return vec![] };
@@ -84,8 +84,8 @@ impl PlannedDeletes {
         ids
     }
 
-    /// For each data file runs of rows of a batch of delete files, and the batch, which has only delete files that some
-    /// data file needs.
+    /// Return for each data file runs of rows of a batch of delete files, and this batch, which has only delete files
+    /// that some data file needs.
     pub(crate) fn pair(&self, data: &RecordBatch) -> Result<(ListArray, RecordBatch)> {
         if self.index.is_empty() || data.num_rows() == 0 {
             return Ok((DeleteRuns::none(data.num_rows()).into_array()?, self.batch(&[])?));

@@ -26,7 +26,7 @@ pub(crate) fn residuals_type() -> DataType {
     DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
 }
 
-/// Null residuals of `rows` files.
+/// Return null residuals of `rows` files.
 pub(super) fn all_null(rows: usize) -> Residuals {
     Residuals::new(Int32Array::new_null(rows), Arc::new(StringArray::new_null(0)))
 }

@@ -59,9 +59,9 @@ struct File {
 /// Return the plan in the replies of a server.
 ///
 /// # Arguments
-/// * `replies`: JSON objects with `file-scan-tasks` and `delete-files`; references of tasks are positions in the same reply.
-/// * `filter`: the filter of the scan, by which the rows of each file are read, unless the server proved that all match.
-/// * `split_size`: target bytes of a task; `None` for whole files.
+/// * `replies`: JSON objects with `file-scan-tasks` and `delete-files`; references of tasks are positions in the same
+/// reply. * `filter`: the filter of the scan, by which the rows of each file are read, unless the server proved that
+/// all match. * `split_size`: target bytes of a task; `None` for whole files.
 ///
 /// # Errors
 /// `InvalidArgument` for a reply of another form.
@@ -239,7 +239,7 @@ fn is_true(filter: &Value) -> bool {
     filter == &Value::Bool(true) || filter.get("type").is_some_and(|kind| kind == "true")
 }
 
-/// Runs of one delete file each: the core joins neighbours where it needs to.
+/// Return the delete files of each task as runs of one file each.
 fn delete_runs(parts: &[(&Planned, i64, i64)]) -> Result<ArrayRef> {
     let DataType::List(item) = delete_runs_type() else {
         return Err(unexpected("expected a list of runs".to_owned()));

@@ -52,7 +52,7 @@ pub(crate) fn read_lists(
         .buffer_unordered(IN_FLIGHT)
 }
 
-/// Locations made absolute, without further spellings of one file.
+/// Return absolute locations, one for each file however it is spelled.
 pub(crate) fn distinct(io: &FileIo, prefixes: &Prefixes, locations: Vec<String>) -> Vec<String> {
     let mut seen = HashSet::new();
     let absolute = locations.into_iter().map(|location| io.absolute(&location).into_owned());

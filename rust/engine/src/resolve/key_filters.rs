@@ -1,7 +1,7 @@
 //! Equality deletes of one file, applied to decoded batches.
 //!
-//! A decoder that reads column by column decodes the key columns alone, then the other columns without the deleted rows.
-//! Other decoders decode the key columns beside the projected ones and drop the deleted rows from each batch.
+//! A decoder that reads column by column decodes the key columns alone, then the other columns without the deleted
+//! rows. Other decoders decode the key columns beside the projected ones and drop the deleted rows from each batch.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -39,8 +39,8 @@ pub(crate) struct KeyFilter {
 }
 
 impl KeyFilters {
-    /// Resolve the columns of key sets beside the columns of the output; `None` where no row group can hold one of their keys.
-    /// `row_groups_of` returns the row groups that may hold a row that satisfies a predicate.
+    /// Resolve the columns of key sets beside the columns of the output; `None` where no row group can hold one of
+    /// their keys. `row_groups_of` returns the row groups that may hold a row that satisfies a predicate.
     ///
     /// # Errors
     /// Errors of resolving the key columns.
@@ -105,7 +105,7 @@ impl KeyFilter {
         &self.alone
     }
 
-    /// Which rows of a batch of [`KeyFilter::alone`] have a deleted key; `None` if no row has one.
+    /// Return which rows of a batch of [`KeyFilter::alone`] have a deleted key; `None` if no row has one.
     ///
     /// # Errors
     /// As for [`KeyFilter::keyed`].

@@ -16,7 +16,7 @@ const BLOCKING_THREADS: usize = 64;
 
 static RUNTIME: PerProcess<Runtime> = PerProcess::new();
 
-/// This process's runtime.
+/// Return the runtime of this process.
 ///
 /// # Errors
 /// [`Error::Internal`] if the operating system starts no threads.

@@ -9,7 +9,7 @@ pub(crate) fn new_uuid() -> Uuid {
     Uuid::new_v4()
 }
 
-/// 128 random bits as two words, a key for hashes.
+/// Return a key for hashes: 128 random bits as two words.
 pub(crate) fn random_key() -> [u64; 2] {
     // The constant bits of a random UUID are at different positions of its halves.
     let word = || {
@@ -19,7 +19,7 @@ pub(crate) fn random_key() -> [u64; 2] {
     [word(), word()]
 }
 
-/// Milliseconds since 1970-01-01 UTC.
+/// Return the milliseconds since 1970-01-01 UTC.
 pub(crate) fn now_ms() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)

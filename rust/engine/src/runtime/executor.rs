@@ -61,7 +61,7 @@ impl State {
 
 static EXECUTOR: PerProcess<Executor> = PerProcess::new();
 
-/// This process's executor.
+/// Return the executor of this process.
 ///
 /// # Errors
 /// The errors of [`PerProcess::get`].

@@ -27,12 +27,12 @@ pub struct PerProcess<T: 'static> {
 }
 
 impl<T: Send + Sync + 'static> PerProcess<T> {
-    /// Empty slots.
+    /// Create empty slots.
     pub const fn new() -> Self {
         Self { slots: [const { Mutex::new(None) }; SLOTS], usable: AtomicU64::new(0) }
     }
 
-    /// This process's value, made by `make` if there is none or it is another process's.
+    /// Return the value of this process, made by `make` if there is none or it belongs to another process.
     ///
     /// # Errors
     /// The errors of `make`, and [`Error::Internal`] where every slot was locked when a process was forked.

@@ -35,7 +35,8 @@ pub fn on_start(hook: fn()) {
     ON_START.get_or_init(|| hook);
 }
 
-/// A scan of local files needs no runtime, and a request to storage needs no executor: both call the hook.
+/// Call the hook. The executor and the runtime both do: a scan of local files makes only the first, a request to
+/// storage only the second.
 pub(crate) fn call_start_hook() {
     if let Some(hook) = ON_START.get() {
         hook();

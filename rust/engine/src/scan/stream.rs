@@ -20,8 +20,8 @@ use crate::runtime::{CHECK_EVERY, default_threads};
 use crate::store::FileIo;
 use crate::table::TableContext;
 
-/// The least number of threads that read remote files whose bytes are not all read ahead: while some wait, others decode.
-/// Each holds a unit in memory.
+/// The least number of threads that read remote files whose bytes are not all read ahead: while some wait, others
+/// decode. Each holds a unit in memory.
 const REMOTE_THREADS: usize = 4;
 
 /// Batches of the largest size that may wait for the consumer, for each thread.
@@ -105,7 +105,7 @@ impl Scan {
         Ok(Self { work: Arc::new(work), schema, extended, threads, ahead })
     }
 
-    /// Schema of every batch.
+    /// Return the schema of every batch.
     pub fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
     }
@@ -143,7 +143,8 @@ impl Scan {
 }
 
 fn threads_for(io: &FileIo, tasks: &[ScanTask], ahead: usize) -> usize {
-    // Bytes of unfiltered Parquet files are read ahead. After a filter, the decoding thread requests the remaining bytes.
+    // Bytes of unfiltered Parquet files are read ahead. After a filter, the decoding thread requests the remaining
+    // bytes.
     let is_read_ahead = |task: &ScanTask| {
         task.residual.is_none() && task.file_format.eq_ignore_ascii_case("PARQUET")
     };

@@ -49,7 +49,7 @@ pub(crate) struct ScanWork {
     pub(crate) batch_size: BatchSize,
     pub(crate) limit: Option<usize>,
     pub(crate) string_views: bool,
-    /// The rows to return of those that no delete file deletes; `None` for all.
+    /// The selected rows among the rows that are not deleted; `None` for all.
     pub(crate) rows: Option<RowSelection>,
     pub(crate) process_id: u32,
 }
@@ -220,7 +220,7 @@ impl ScanWork {
         }
     }
 
-    /// Values of the identity-partitioned columns, by source id.
+    /// Return the values of the identity-partitioned columns, by source id.
     fn identities(&self, task: &ScanTask) -> Result<HashMap<i32, Option<Datum>>> {
         let Some(spec) = self.context.specs.get(&task.spec_id) else { return Ok(HashMap::new()) };
         if !spec.fields.iter().any(|field| field.transform == Transform::Identity) {

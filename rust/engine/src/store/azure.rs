@@ -201,7 +201,7 @@ fn address(
     parsed.ok_or_else(|| invalid("adls properties", "they make no address of the account"))
 }
 
-/// `Name=value;...` with names in lower case.
+/// Parse `Name=value;...` into values by names in lower case.
 fn connection_parts(text: &str) -> Result<BTreeMap<String, &str>> {
     let parts = text.split(';').filter(|part| !part.trim().is_empty());
     let pairs = parts.map(|part| {

@@ -11,13 +11,13 @@ use std::path::Path;
 
 use self::system::{has_no_links, has_two_names, rename_new};
 
-/// Name a finished file in one step; `AlreadyExists` if another file has the name, `Unsupported` on file systems without
-/// such a step. `staged` is removed after success and may remain after a failure.
+/// Name a finished file in one step; `AlreadyExists` if another file has the name, `Unsupported` on file systems
+/// without such a step. `staged` is removed after success and may remain after a failure.
 pub(super) fn publish(staged: &Path, path: &Path) -> io::Result<()> {
     match fs::hard_link(staged, path) {
         Err(error) if has_no_links(&error) => rename_new(staged, path),
-        // A network file system that repeats a request after a lost reply meets its own link, and one that does not repeat it
-        // reports an error.
+        // A network file system that repeats a request after a lost reply meets its own link, and one that does not
+        // repeat it reports an error.
         Err(_) if has_two_names(staged) => {
             drop(fs::remove_file(staged));
             Ok(())
@@ -29,7 +29,7 @@ pub(super) fn publish(staged: &Path, path: &Path) -> io::Result<()> {
     }
 }
 
-/// [`publish`], or an empty file that is replaced, on file systems without such a step.
+/// Publish as [`publish`] does; on file systems without such a step, create an empty file and replace it.
 pub(super) fn publish_or_claim(staged: &Path, path: &Path) -> io::Result<()> {
     match publish(staged, path) {
         Err(error) if error.kind() == ErrorKind::Unsupported => claim(staged, path),
@@ -97,7 +97,7 @@ mod system {
         false
     }
 
-    /// The system has no safe call for an exclusive rename.
+    /// Return `Unsupported`: this system has no call for an exclusive rename.
     pub(super) fn rename_new(_: &Path, _: &Path) -> io::Result<()> {
         Err(super::no_one_step())
     }

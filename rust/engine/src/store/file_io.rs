@@ -24,8 +24,8 @@ use crate::runtime::wait_for_file;
 /// Lookups or local deletes of one call that run concurrently.
 const CONCURRENCY: usize = 10;
 
-/// Access to storage, described by properties alone. It is cheap to clone, pickle and fork, since clients are in a slot of
-/// the process.
+/// Access to storage, described by properties alone. It is cheap to clone, pickle and fork, since clients are in a slot
+/// of the process.
 #[derive(Clone, Default)]
 pub struct FileIo {
     pub(super) properties: Arc<BTreeMap<String, String>>,
@@ -47,7 +47,7 @@ pub(super) enum Target<'a> {
 }
 
 impl FileIo {
-    /// Access to storage with these properties.
+    /// Create access to storage with these properties.
     pub fn new(properties: impl IntoIterator<Item = (String, String)>) -> Self {
         Self { properties: Arc::new(properties.into_iter().collect()), unsynced: None }
     }
@@ -174,7 +174,8 @@ impl FileIo {
         }
     }
 
-    /// Read a whole file, unless it has exactly this content: `None` then. A local file is compared without a copy in memory.
+    /// Read a whole file, unless it has exactly this content: `None` then. A local file is compared without a copy in
+    /// memory.
     ///
     /// # Errors
     /// The errors of [`FileIo::read`].
@@ -223,7 +224,7 @@ impl FileIo {
         }
     }
 
-    /// Size of a file in bytes.
+    /// Return the size of a file in bytes.
     ///
     /// # Errors
     /// The errors of [`FileIo::read`].
@@ -235,7 +236,7 @@ impl FileIo {
         }
     }
 
-    /// Sizes of files in bytes, in the order of `locations`, several at once.
+    /// Return the sizes of files in bytes, in the order of `locations`, several at once.
     ///
     /// # Errors
     /// The errors of [`FileIo::size`], for the first file in order with an error.

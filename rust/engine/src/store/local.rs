@@ -29,7 +29,7 @@ pub(super) fn read(path: &Path) -> io::Result<Bytes> {
     })
 }
 
-/// Ranges of a file, in the order of `ranges`; `UnexpectedEof` for a range beyond the end.
+/// Return ranges of a file, in the order of `ranges`; `UnexpectedEof` for a range beyond the end.
 pub(super) fn read_ranges(path: &Path, ranges: &[Range<u64>]) -> io::Result<Vec<Bytes>> {
     let mut file = open(path)?;
     let length = file.metadata()?.len();
@@ -78,7 +78,7 @@ fn has_content(path: &Path, content: &Content) -> io::Result<bool> {
     Ok(file.fill_buf()?.is_empty())
 }
 
-/// Size in bytes; a directory is an error.
+/// Return the size in bytes; a directory is an error.
 pub(super) fn size(path: &Path) -> io::Result<u64> {
     let found = fs::metadata(path).map_err(nothing_below_a_file)?;
     if found.is_dir() { Err(ErrorKind::NotFound.into()) } else { Ok(found.len()) }
@@ -93,13 +93,13 @@ pub(super) enum WriteMode {
     Create,
     /// As `Create`; the file is added to the set instead of synced.
     CreateUnsynced(UnsyncedFiles),
-    /// No file may exist, and the file is complete as soon as it is visible; `Unsupported` on file systems without such a
-    /// step.
+    /// No file may exist, and the file is complete as soon as it is visible; `Unsupported` on file systems without such
+    /// a step.
     CreateAtomically,
 }
 
-/// Store bytes under a name, completely or not at all, and sync them. Missing directories are created. `AlreadyExists` for
-/// a file that may not be replaced.
+/// Store bytes under a name, completely or not at all, and sync them. Missing directories are created. `AlreadyExists`
+/// for a file that may not be replaced.
 pub(super) fn write(path: &Path, data: &Content, mode: &WriteMode) -> io::Result<()> {
     let parent = path.parent().ok_or(ErrorKind::InvalidInput)?;
     // A suffix to the file's own name could make it too long.
@@ -132,8 +132,8 @@ pub(super) fn write(path: &Path, data: &Content, mode: &WriteMode) -> io::Result
         return Ok(());
     }
     let synced = directories::sync(parent);
-    // The caller reads an error as "nothing was stored". A file that replaced another one cannot be undone, and a version
-    // file may have been read already.
+    // The caller reads an error as "nothing was stored". A file that replaced another one cannot be undone, and a
+    // version file may have been read already.
     if synced.is_err() && matches!(mode, WriteMode::Create) {
         drop(fs::remove_file(path));
     }
@@ -151,8 +151,9 @@ pub(crate) fn open_file(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-/// Create a file below `top` that must not exist, and the directories above it. Directories above `top` are synced if they
-/// are new: later writes take an existing directory for safe. The file, `top` and what is between them are not synced.
+/// Create a file below `top` that must not exist, and the directories above it. Directories above `top` are synced if
+/// they are new: later writes take an existing directory for safe. The file, `top` and what is between them are not
+/// synced.
 pub(crate) fn create_file(path: &Path, top: &Path) -> io::Result<File> {
     match create_new(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -164,7 +165,7 @@ pub(crate) fn create_file(path: &Path, top: &Path) -> io::Result<File> {
     }
 }
 
-/// Size, time of modification and kind of a file.
+/// Return the size, time of modification and kind of a file.
 pub(crate) fn facts(path: &Path) -> io::Result<fs::Metadata> {
     fs::metadata(path)
 }
@@ -175,7 +176,7 @@ pub(crate) fn delete(path: &Path) -> io::Result<()> {
 }
 
 /// Remove a directory with everything below it, and return the files that remain with the reason. Links are removed,
-/// their targets stay. Files that others remove meanwhile are no errors.
+/// their targets stay. A file that another process removes during the call is not an error.
 pub(super) fn delete_directory(directory: &Path) -> Vec<(PathBuf, io::Error)> {
     let mut failures = Vec::new();
     delete_below(directory, &mut failures);
@@ -300,7 +301,7 @@ fn open(path: &Path) -> io::Result<File> {
     if file.metadata()?.is_dir() { Err(ErrorKind::NotFound.into()) } else { Ok(file) }
 }
 
-/// A file in place of a directory means that no file is stored below it.
+/// Return `NotFound` for a path below a file, where nothing can be stored, and other errors unchanged.
 fn nothing_below_a_file(error: io::Error) -> io::Error {
     if error.kind() == ErrorKind::NotADirectory { ErrorKind::NotFound.into() } else { error }
 }

@@ -47,7 +47,7 @@ impl FileIo {
         absolute.map_or_else(|| Arc::clone(locations), |texts| Arc::new(texts))
     }
 
-    /// `None` where no location is relative.
+    /// Return the texts with absolute locations; `None` if no location is relative.
     fn absolute_texts(&self, locations: &StringArray) -> Option<StringArray> {
         let is_relative = |text: Option<&str>| text.is_some_and(is_relative);
         (self.properties.contains_key(WORKING_DIRECTORY) && locations.iter().any(is_relative))
@@ -103,7 +103,7 @@ fn referenced_data_files(
     Ok(changed.then_some(found))
 }
 
-/// Leading `..` segments go up from the directory. Later ones are left for the store to refuse, since
+/// Join a relative path to a directory. Leading `..` segments go up; the store refuses later ones, since
 /// their meaning depends on symbolic links.
 fn joined(directory: &str, relative: &str) -> String {
     let (mut directory, mut rest) = (directory.trim_end_matches('/'), relative);

@@ -139,7 +139,7 @@ pub(super) fn store(bucket: &str, properties: Properties<'_>) -> Result<Arc<dyn 
     })?))
 }
 
-/// Credentials and region; the environment supplies them where properties do not.
+/// Return a builder with credentials and region, from the environment where properties have none.
 fn credentials(bucket: &str, properties: Properties<'_>) -> Result<AmazonS3Builder> {
     let id = properties.text(&["s3.access-key-id", "client.access-key-id"]);
     let secret = properties.text(&["s3.secret-access-key", "client.secret-access-key"]);

@@ -16,7 +16,7 @@ const LEAST_ROWS: usize = 1024;
 /// Bytes of the length before each string in Parquet.
 const LENGTH_BYTES: usize = 4;
 
-/// Positions of the top-level columns whose dictionary would outgrow `limit_bytes`.
+/// Return the positions of the top-level columns whose dictionary would outgrow `limit_bytes`.
 pub(super) fn outgrowing(batch: &RecordBatch, limit_bytes: u64) -> Vec<usize> {
     if batch.num_rows() < LEAST_ROWS {
         return Vec::new();

@@ -1,9 +1,9 @@
 //! Fitting data to a table: matching columns by name and casting them.
 //!
-//! Columns and struct fields are matched by name, in any order. Values are only cast to types that
-//! hold exactly the same value; other data is refused with the column's full name, its type and the expected type. Types
-//! are checked once, before anything is written; nulls in required columns and values that a cast would change are
-//! checked batch by batch.
+//! Columns and struct fields are matched by name, in any order. Values are only cast to types that hold exactly the
+//! same value; other data is refused with the column's full name, its type and the expected type. Types are checked
+//! once, before anything is written; nulls in required columns and values that a cast would change are checked batch by
+//! batch.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ impl Fit {
         Ok(Self { columns, schema })
     }
 
-    /// Arrow schema of fitted batches: the table's columns in order, required ones not nullable.
+    /// Return the Arrow schema of fitted batches: the table's columns in order, required ones not nullable.
     /// String and binary columns keep the layout of the data (views, dictionaries, wide offsets).
     pub fn schema(&self) -> &SchemaRef {
         &self.schema

@@ -228,7 +228,8 @@ fn long(value: i64, primitive: &PrimitiveType) -> Option<Datum> {
     })
 }
 
-/// Statistics of these types are encoded like single values, but decimals with all bytes of their type.
+/// Decode a statistic. Parquet encodes statistics as single values, except decimals, which have all bytes of their
+/// type.
 fn bytes(value: &[u8], primitive: &PrimitiveType) -> Option<Datum> {
     single_value::from_bytes(primitive, value).ok()
 }

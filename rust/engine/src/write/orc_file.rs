@@ -38,8 +38,8 @@ impl OrcShape {
     /// Create files of a schema.
     ///
     /// # Errors
-    /// `Unsupported` for a column that ORC cannot store, and without an encoder; `InvalidArgument` for a bloom filter of
-    /// an unknown column.
+    /// `Unsupported` for a column that ORC cannot store, and without an encoder; `InvalidArgument` for a bloom filter
+    /// of an unknown column.
     pub(super) fn new(schema: &Schema, options: &OrcOptions, modes: MetricsConfig) -> Result<Self> {
         orc_encoder()?;
         let arrow_schema = orc_schema(schema)?;
@@ -79,8 +79,9 @@ impl SharedSink {
 }
 
 impl Write for SharedSink {
-    /// Write to the output, or remember why that failed; the bytes that follow are dropped. An encoder never sees the failure:
-    /// that of `pyarrow.orc` throws an exception of C++ through Python when it closes a file, which ends the process.
+    /// Write to the output, or remember why that failed; the bytes that follow are dropped. An encoder never sees the
+    /// failure: that of `pyarrow.orc` throws an exception of C++ through Python when it closes a file, which ends the
+    /// process.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut sink = self.lock();
         let Some(output) = &mut sink.output else { return Ok(bytes.len()) };
@@ -212,7 +213,7 @@ impl OrcFile {
     }
 }
 
-/// Offsets of the stripes, from the last bytes of a file; `None` if the footer is larger.
+/// Return the offsets of the stripes, from the last bytes of a file; `None` if the footer is larger.
 fn stripe_offsets(tail: &[u8], length: u64) -> Option<Vec<i64>> {
     let end = &tail[tail.len().saturating_sub(POSTSCRIPT_BYTES)..];
     let postscript = Postscript::parse(end, length).ok()?;

@@ -94,7 +94,7 @@ struct Created {
 }
 
 impl Outputs {
-    /// No files yet; new ones are below `data_path`.
+    /// Create an empty set, whose files will be below `data_path`.
     ///
     /// # Errors
     /// The errors of [`FileIo::local_path`].
@@ -126,8 +126,8 @@ impl Outputs {
         Ok(Output::Local { file, written: 0 })
     }
 
-    /// Wait until every file and the directories above it are on disk: a commit must not outlive the data it lists. Access
-    /// that defers syncs leaves this to its commit.
+    /// Wait until every file and the directories above it are on disk: a commit must not outlive the data it lists.
+    /// Access that defers syncs leaves this to its commit.
     ///
     /// # Errors
     /// The errors of [`UnsyncedFiles::sync`].
@@ -135,8 +135,8 @@ impl Outputs {
         self.io.sync_or_defer(&self.created().local, &self.data_path)
     }
 
-    /// Remove the created files. Removal is best effort: the caller reports the error that led here, and maintenance removes
-    /// files that no commit lists.
+    /// Remove the created files. Removal is best effort: the caller reports the error that led here, and maintenance
+    /// removes files that no commit lists.
     pub(super) fn discard(self) {
         let Created { local, remote } = std::mem::take(&mut *self.created());
         for path in local {

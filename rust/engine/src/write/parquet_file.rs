@@ -23,8 +23,8 @@ use super::parquet_schema::parquet_schema;
 use super::waiting_pages::WaitingPages;
 use crate::error::{Error, Result};
 
-/// The part of its limit up to which a dictionary is used: a larger one misses the processor's cache at every value, and
-/// saves little in small files.
+/// The part of its limit up to which a dictionary is used: a larger one misses the processor's cache at every value,
+/// and saves little in small files.
 const WORTHWHILE_PART: u64 = 4;
 
 /// The schema and settings that the Parquet files of one task share.
@@ -184,7 +184,7 @@ impl ParquetFile {
     }
 }
 
-/// Offsets of the row groups: the first page of the first column.
+/// Return the offsets of the row groups: the first page of the first column.
 fn split_offsets(footer: &ParquetMetaData) -> Vec<i64> {
     let first_columns = footer.row_groups().iter().filter_map(|group| group.columns().first());
     first_columns

@@ -136,7 +136,8 @@ fn physical(primitive: PrimitiveType) -> Result<Physical> {
     Ok(Physical { physical, logical, length })
 }
 
-/// 32 bits hold 9 digits, 64 bits hold 18; beyond that, the fewest bytes that hold the precision.
+/// Return the physical type of a decimal and its length: 32 bits hold 9 digits, 64 bits hold 18; beyond that, the
+/// fewest bytes that hold the precision.
 fn decimal_storage(precision: u8) -> (PhysicalType, i32) {
     match precision {
         0..=9 => (PhysicalType::INT32, -1),
@@ -145,7 +146,7 @@ fn decimal_storage(precision: u8) -> (PhysicalType, i32) {
     }
 }
 
-/// Fewest bytes whose two's complement holds every number of `precision` digits.
+/// Return the fewest bytes whose two's complement holds every number of `precision` digits.
 fn decimal_bytes(precision: u8) -> i32 {
     let limit = 10i128.pow(u32::from(precision.min(38)));
     let mut bytes = 1;

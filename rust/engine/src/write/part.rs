@@ -172,7 +172,7 @@ fn fit_entries(
         .map_err(|error| refused(value, error))
 }
 
-/// Offsets from zero and only the values they span: values of no row must neither be cast nor count as nulls.
+/// Return offsets from zero and the values that they span, because values of no row must not be cast or counted.
 fn used<O: OffsetSizeTrait>(
     offsets: &OffsetBuffer<O>,
     values: &ArrayRef,

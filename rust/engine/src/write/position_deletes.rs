@@ -96,7 +96,7 @@ fn granularity(properties: &BTreeMap<String, String>) -> Result<Granularity> {
     }
 }
 
-/// Positions by path, sorted and without repetitions.
+/// Read the positions by path, sorted and without repetitions.
 fn gather(data: &mut dyn RecordBatchReader) -> Result<Deletes> {
     let mut deletes = Deletes::new();
     for batch in data {
@@ -319,7 +319,7 @@ fn delete_batch(path: &str, positions: &[i64]) -> Result<RecordBatch, ArrowError
     RecordBatch::try_new(arrow_schema(), vec![Arc::new(paths), Arc::new(positions)])
 }
 
-/// Readers would take bounds of several data files for bounds of one, and counts repeat the record count.
+/// Remove the counts, which repeat the record count, and bounds that readers would take for bounds of one data file.
 fn trim_metrics(file: &mut WrittenFile) {
     let metrics = &mut file.metrics;
     metrics.value_counts.clear();

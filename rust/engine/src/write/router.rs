@@ -100,12 +100,13 @@ impl Router {
         })
     }
 
-    /// Route a batch.
+    /// Add each row of a batch to its partition.
     pub(super) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.write_part(batch, batch)
     }
 
-    /// Write the rows of `batch`, each to the partition of the same row of `routed`, whose columns the partition spec reads.
+    /// Write the rows of `batch`, each to the partition of the same row of `routed`, whose columns the partition spec
+    /// reads.
     pub(super) fn write_part(&mut self, routed: &RecordBatch, batch: &RecordBatch) -> Result<()> {
         if batch.num_rows() == 0 {
             return Ok(());

@@ -114,7 +114,7 @@ impl RowOrder {
 }
 
 impl RowKeys {
-    /// Keys that are numbers.
+    /// Create keys that are numbers.
     pub(super) fn of_numbers(prefixes: Vec<u128>) -> Self {
         Self { prefixes, rows: None }
     }

@@ -38,7 +38,7 @@ struct Leaf {
 }
 
 impl ValueMetrics {
-    /// Metrics of the columns of a struct.
+    /// Create empty metrics of the columns of a struct.
     pub(super) fn new(fields: &StructType, modes: &MetricsConfig) -> Self {
         let node = |field: &icefloe_format::spec::NestedField| match &field.field_type {
             Type::Primitive(primitive) if modes.mode(field.id).keeps_counts() => {

@@ -92,8 +92,8 @@ impl Ranks {
     }
 }
 
-/// Ascending numbers, found by a table of the first number in each of many ranges of equal width: a binary search over all
-/// numbers misses the processor's cache at most of its steps.
+/// Ascending numbers, found by a table of the first number in each of many ranges of equal width: a binary search over
+/// all numbers misses the processor's cache at most of its steps.
 #[derive(Debug)]
 struct Prefixes {
     numbers: Vec<u128>,
@@ -141,7 +141,7 @@ fn bucket(offset: u128, shift: u32, buckets: usize) -> usize {
     usize::try_from(offset.checked_shr(shift).unwrap_or(0)).unwrap_or(usize::MAX).min(buckets - 1)
 }
 
-/// Distinct values at even distances.
+/// Return the distinct values among the values at even distances.
 fn quantiles(sorted: &[&[u8]], bits: u32) -> Vec<Box<[u8]>> {
     let most = (1_usize << bits.clamp(1, 24)).saturating_sub(2).max(1);
     let count = sorted.len().min(most);

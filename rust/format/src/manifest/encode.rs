@@ -149,7 +149,7 @@ fn check_content(columns: &ManifestColumns, options: &EncodeOptions<'_>) -> Resu
     }
 }
 
-/// Give the entries that this snapshot adds or deletes its id, where they have none.
+/// Set the snapshot id of added and deleted entries that have none to this snapshot's.
 fn own(columns: &ManifestColumns, options: &EncodeOptions<'_>) -> Result<ManifestColumns> {
     let (statuses, ids) = (columns.statuses()?, columns.longs("snapshot_id")?);
     if ids.null_count() == 0 {
@@ -163,7 +163,7 @@ fn own(columns: &ManifestColumns, options: &EncodeOptions<'_>) -> Result<Manifes
     columns.with_columns(vec![("snapshot_id", Arc::new(filled))])
 }
 
-/// Only an added entry may inherit; for any other the original number must be written down.
+/// Check that only added entries lack a sequence number: other entries cannot inherit theirs.
 /// Deleted entries are forgiven, since old writers left none to copy.
 fn check_sequence_numbers(columns: &ManifestColumns, options: &EncodeOptions<'_>) -> Result<()> {
     let (statuses, numbers) = (columns.statuses()?, columns.longs("sequence_number")?);

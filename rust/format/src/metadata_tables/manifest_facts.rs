@@ -23,7 +23,7 @@ pub struct ManifestFacts<'a> {
 }
 
 impl<'a> ManifestFacts<'a> {
-    /// Use the rows of a manifest list.
+    /// Create the facts of the rows of a manifest list.
     pub fn new(manifests: &'a [ManifestFile]) -> Self {
         Self { manifests }
     }

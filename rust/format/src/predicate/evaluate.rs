@@ -53,12 +53,12 @@ pub struct Pruner {
 }
 
 impl Pruner {
-    /// Prepare a predicate.
+    /// Prepare a predicate for evaluation.
     pub fn new(predicate: &BoundPredicate) -> Self {
         Self { root: gather(predicate, &mut |leaf| leaf) }
     }
 
-    /// See [`evaluate_inclusive`].
+    /// Return which entries might have a matching row; see [`evaluate_inclusive`].
     ///
     /// # Errors
     /// Errors of the statistics.
@@ -66,7 +66,7 @@ impl Pruner {
         self.evaluate(stats, might_match)
     }
 
-    /// See [`evaluate_strict`].
+    /// Return which entries have only matching rows; see [`evaluate_strict`].
     ///
     /// # Errors
     /// Errors of the statistics.

@@ -29,7 +29,7 @@ const COLUMNS: [&str; 6] = [
 ];
 
 impl<'a> FileStats<'a> {
-    /// Use the statistics columns of a batch of data files or entries.
+    /// Create statistics from the columns of a batch of data files or entries.
     pub fn new(files: &'a RecordBatch) -> Self {
         Self { files: Cow::Borrowed(files) }
     }

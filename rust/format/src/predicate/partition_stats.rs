@@ -21,7 +21,7 @@ pub struct ManifestSummaries<'a> {
 }
 
 impl<'a> ManifestSummaries<'a> {
-    /// Use the `partitions` column of a batch of manifest files.
+    /// Create statistics from the `partitions` column of a batch of manifest files.
     pub fn new(partitions: &'a ListArray, partition_type: &'a StructType) -> Self {
         Self { partitions, partition_type }
     }
@@ -119,7 +119,8 @@ impl<'a> Summaries<'a> {
     }
 }
 
-/// Partition tuples of one spec. All rows of an entry share the tuple, so the inclusive and the strict result are equal.
+/// Partition tuples of one spec. All rows of an entry share the tuple, so the inclusive and the strict result are
+/// equal.
 #[derive(Debug, Clone)]
 pub struct PartitionTuples {
     columns: StructArray,
@@ -127,12 +128,12 @@ pub struct PartitionTuples {
 }
 
 impl PartitionTuples {
-    /// Use a struct array whose children are the partition fields in order.
+    /// Create statistics from a struct array whose children are the partition fields in order.
     pub fn new(columns: StructArray, partition_type: &StructType) -> Self {
         Self { columns, field_ids: partition_type.fields.iter().map(|field| field.id).collect() }
     }
 
-    /// Use tuples of values.
+    /// Create statistics from tuples of values.
     ///
     /// # Errors
     /// `InvalidArgument` where a value does not have its field's type.

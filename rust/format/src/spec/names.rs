@@ -37,8 +37,8 @@ pub fn is_legal_name(name: &str) -> bool {
     matches!(sanitize_name(name), Cow::Borrowed(_))
 }
 
-/// The reference implementation tests single UTF-16 units: a letter outside the basic multilingual plane does not
-/// count, nor do numerals such as `Ⅻ`.
+/// Return whether a character is a letter. The reference implementation tests single UTF-16 units: a letter outside the
+/// basic multilingual plane does not count, nor do numerals such as `Ⅻ`.
 fn is_letter(c: char) -> bool {
     c == '_' || (c.len_utf16() == 1 && c.is_alphabetic() && !c.is_numeric())
 }

@@ -108,7 +108,7 @@ fn strings<'a>(values: impl Iterator<Item = Option<&'a [u8]>>) -> Result<ArrayRe
     Ok(Arc::new(builder.finish()))
 }
 
-/// Truncated values are an error: the values of a fixed-size array have one length.
+/// Return the values of a fixed-size array; a value of another length is an error.
 fn fixed<'a>(
     value_type: &PrimitiveType,
     length: i32,

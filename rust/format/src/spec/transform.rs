@@ -143,7 +143,7 @@ impl fmt::Display for Transform {
 impl FromStr for Transform {
     type Err = Error;
 
-    /// An unknown name gives [`Transform::Unknown`] and no error.
+    /// Parse the name of a transform; an unknown name is [`Transform::Unknown`], not an error.
     fn from_str(text: &str) -> Result<Self> {
         let name = text.to_ascii_lowercase();
         Ok(match name.as_str() {

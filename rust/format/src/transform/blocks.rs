@@ -82,7 +82,7 @@ fn in_blocks<S, R: ArrowNativeType>(
     results
 }
 
-/// The rule is passed by value: a reference would reload its constants for every slot.
+/// Apply `rule` to every slot. The rule is passed by value: a reference would reload its constants for every slot.
 #[inline(always)]
 fn fill<S: Copy, R>(values: &[S], results: &mut [R], rule: impl Fn(S) -> R) {
     for (result, value) in results.iter_mut().zip(values) {
@@ -90,7 +90,7 @@ fn fill<S: Copy, R>(values: &[S], results: &mut [R], rule: impl Fn(S) -> R) {
     }
 }
 
-/// Tests every slot, even after one that does not fit: without a branch the loop compiles to SIMD instructions.
+/// Return whether all slots fit. Every slot is tested: without a branch the loop compiles to SIMD instructions.
 #[inline(always)]
 fn all<S: Copy>(values: &[S], fit: impl Fn(S) -> bool) -> bool {
     values.iter().fold(true, |so_far, value| so_far & fit(*value))

@@ -112,7 +112,7 @@ mod tests {
         u32::MAX,
     ];
 
-    /// Numbers around multiples of the divisor, where a quotient that is off by one changes the remainder.
+    /// Return numbers around multiples of the divisor, where a quotient that is off by one changes the remainder.
     fn numbers_around(divisor: u32) -> impl Iterator<Item = i64> {
         let divisor = i64::from(divisor);
         let quotients = [0, 1, 2, 3, 1_000, i64::from(i32::MAX) / divisor, i64::MAX / divisor];

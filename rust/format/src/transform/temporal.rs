@@ -116,7 +116,7 @@ fn floored_quotient(value: i64, shift: u32, divisor: f64) -> i32 {
     (quotient + WHOLE).to_bits() as i32
 }
 
-/// Days of 64-bit microseconds need 28 bits.
+/// Return the days since 1970 of 64-bit microseconds, which fit into 28 bits.
 #[inline(always)]
 fn days_of_micros(micros: i64) -> i32 {
     floored_quotient(micros, 13, MICROS_PER_DAY as f64 / 8_192.0)

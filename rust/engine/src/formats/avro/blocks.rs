@@ -25,7 +25,7 @@ pub(crate) struct BlockHeader {
 }
 
 impl BlockHeader {
-    /// Position after the block and its marker.
+    /// Return the position after the block and its marker.
     pub(crate) fn end(&self) -> u64 {
         self.start.saturating_add((self.length + SYNC_BYTES) as u64)
     }

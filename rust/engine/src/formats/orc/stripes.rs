@@ -22,7 +22,7 @@ use crate::resolve::request::FileRequest;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WantedStripe {
     pub(crate) number: usize,
-    /// Positions of its rows in the file; `None` if only known from the stripe before.
+    /// Positions of its rows in the file; `None` until the previous stripe is decoded.
     pub(crate) rows: Option<Range<u64>>,
 }
 
