@@ -164,9 +164,7 @@ class OutputFile:
                 writer created the file in between.
         """
         if not overwrite and self.exists():
-            raise FileAlreadyExistsError(
-                f"file {self.location}: {self.location} exists; pass overwrite=True to replace it"
-            )
+            raise FileAlreadyExistsError(f"file {self.location} exists already; pass overwrite=True to replace it")
         return OutputStream(self, overwrite)
 
     def __len__(self) -> int:

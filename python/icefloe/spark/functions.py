@@ -66,7 +66,7 @@ def bucket(num_buckets: int, col: Column | str, *, source_type: str | None = Non
     """Return the ``bucket[num_buckets]`` ordinal of each value.
 
     Args:
-        num_buckets: Number of buckets, in 1..=2**31 - 1.
+        num_buckets: Number of buckets, from 1 to 2**31 - 1.
         col: Source column or its name.
         source_type: Iceberg type of the column. Dates need no Python on executors if it is given; integers and timestamps never
             do.
@@ -89,7 +89,7 @@ def truncate(width: int, col: Column | str, *, source_type: str | None = None) -
     """Return the ``truncate[width]`` value of each value.
 
     Args:
-        width: Width, in 1..=2**31 - 1: code points of strings, bytes of binaries, a factor of integers, and of decimals in units
+        width: Width, from 1 to 2**31 - 1: code points of strings, bytes of binaries, a factor of integers, and of decimals in units
             of the last digit.
         col: Source column or its name.
         source_type: Iceberg type of the column, which is the type of the result.

@@ -158,10 +158,10 @@ def check_parameter(argument: str, value: int) -> None:
     """Check a number of buckets or a width.
 
     Raises:
-        ValidationError: The number is not in 1..=2**31 - 1.
+        ValidationError: The number is not from 1 to 2**31 - 1.
     """
     if not 1 <= value <= MAX_PARAMETER:
-        raise ValidationError(f"{argument}: out of range; expected 1..={MAX_PARAMETER}, got {value}")
+        raise ValidationError(f"{argument}: out of range; expected 1 to {MAX_PARAMETER}, got {value}")
 
 
 def has_arrow_udf() -> bool:

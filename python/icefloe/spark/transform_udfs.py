@@ -29,7 +29,7 @@ class TransformUdfs:
         """Return ``bucket[num_buckets]`` as a UDF with a result of type int.
 
         Args:
-            num_buckets: Number of buckets, in 1..=2**31 - 1.
+            num_buckets: Number of buckets, from 1 to 2**31 - 1.
             source_type: Iceberg type of the column; needed for ``uuid`` (text in Spark), else the type of the values.
 
         Raises:
@@ -48,7 +48,7 @@ class TransformUdfs:
         """Return ``truncate[width]`` as a UDF with a result of the source's type.
 
         Args:
-            width: Width, in 1..=2**31 - 1.
+            width: Width, from 1 to 2**31 - 1.
             source_type: Iceberg type of the column.
 
         Raises:

@@ -137,11 +137,12 @@ class SortOrder(JsonModel):
         """
         for field in self.fields:
             if field.source_id not in schema.field_ids:
-                raise ValidationError(f"sort field {field}: no column has field id {field.source_id}")
+                raise _unknown_source(field, schema)
             source = schema.find_field(field.source_id)
             if not source.field_type.is_primitive or not field.transform.can_transform(source.field_type):
                 raise ValidationError(
-                    f"sort field {field}: {field.transform} does not apply to {source.name} of type {source.field_type}"
+                    f"sort field {field}: {field.transform} does not apply to {source.name} of type {source.field_type}; "
+                    "choose another transform"
                 )
 
     def __len__(self) -> int:
@@ -170,8 +171,14 @@ def assign_fresh_sort_order_ids(
     for field in sort_order.fields:
         name = old_schema.find_column_name(field.source_id)
         if name is None:
-            raise ValidationError(f"sort field {field}: no column has field id {field.source_id}")
+            raise _unknown_source(field, old_schema)
         fields.append(
             SortField(fresh_schema.find_field(name).field_id, field.transform, field.direction, field.null_order)
         )
     return SortOrder(*fields, order_id=sort_order_id)
+
+
+def _unknown_source(field: SortField, schema: Schema) -> ValidationError:
+    return ValidationError(
+        f"sort field {field}: no column has field id {field.source_id}; expected one of {sorted(schema.field_ids)}"
+    )

@@ -23,7 +23,7 @@ def bucket(array: Any, num_buckets: int) -> pa.Array | pa.ChunkedArray:
 
     Args:
         array: Array or stream of integers, decimals, dates, times, timestamps, strings or binaries.
-        num_buckets: Number of buckets, in 1..=2**31 - 1.
+        num_buckets: Number of buckets, from 1 to 2**31 - 1.
 
     Raises:
         ValidationError: ``num_buckets`` is out of range, or the specification defines no hash for the type.
@@ -42,7 +42,7 @@ def truncate(array: Any, width: int) -> pa.Array | pa.ChunkedArray:
 
     Args:
         array: Array or stream of integers, decimals, strings or binaries. The result has the same type; int8 and int16 become int32.
-        width: Width in 1..=2**31 - 1, in characters, bytes, or units of the last digit of a decimal.
+        width: Width from 1 to 2**31 - 1, in characters, bytes, or units of the last digit of a decimal.
 
     Raises:
         ValidationError: ``width`` is out of range, or the transform does not apply to the type.

@@ -38,7 +38,7 @@ def parse_transform(v: Any) -> Transform:
     """Return the transform of a text such as ``bucket[16]``; an :class:`UnknownTransform` for any other name.
 
     Raises:
-        ValidationError: The value is not text, or the parameter of bucket or truncate is not in 1..=2**31 - 1.
+        ValidationError: The value is not text, or the parameter of bucket or truncate is not from 1 to 2**31 - 1.
 
     >>> parse_transform("bucket[16]")
     BucketTransform(num_buckets=16)
@@ -54,7 +54,7 @@ def parse_transform(v: Any) -> Transform:
         return kind(int(match[2]))
     if _MISSPELLED.fullmatch(v):
         raise ValidationError(
-            f"transform {v!r}: bad parameter; expected a whole number in 1..={MAX_PARAMETER} in the brackets"
+            f"transform {v!r}: bad parameter; expected a whole number from 1 to {MAX_PARAMETER} in the brackets"
         )
     return UnknownTransform(v)
 

@@ -228,12 +228,12 @@ def checked_parameter(name: str, value: int) -> int:
     """Return the parameter of a transform.
 
     Raises:
-        ValidationError: The value is not an int in 1..=2**31 - 1.
+        ValidationError: The value is not an int from 1 to 2**31 - 1.
     """
     if isinstance(value, bool) or not isinstance(value, int):
-        raise ValidationError(f"{name} must be a whole number in 1..={MAX_PARAMETER}, got {value!r}")
+        raise ValidationError(f"{name} must be a whole number from 1 to {MAX_PARAMETER}, got {value!r}")
     if not 1 <= value <= MAX_PARAMETER:
-        raise ValidationError(f"{name} must be in 1..={MAX_PARAMETER}, got {value}")
+        raise ValidationError(f"{name} must be from 1 to {MAX_PARAMETER}, got {value}")
     return value
 
 

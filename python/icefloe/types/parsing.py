@@ -68,8 +68,9 @@ def known_type(text: str) -> PrimitiveType:
 
 def check_kind(data: dict[str, Any], kind: str) -> None:
     """Raise ValidationError for keywords that the JSON object of a nested type does not have."""
-    if data.pop("type", kind) != kind:
-        raise ValidationError(f"type JSON: `type` of a {kind} must be '{kind}'")
+    stated = data.pop("type", kind)
+    if stated != kind:
+        raise ValidationError(f"type JSON: `type` of a {kind} must be '{kind}', got {stated!r}")
     if data:
         raise ValidationError(f"type JSON: unknown properties of a {kind}: {', '.join(sorted(data))}; remove them")
 

@@ -52,7 +52,7 @@ CASES: dict[str, Case] = {
     ),
     "filter with a bad width": (
         lambda: parse("truncate(0, name) = 'a'"),
-        ["filter, position 0: ", "width must be in 1..=2147483647", "got 0"],
+        ["filter, position 0: ", "width must be from 1 to 2147483647", "got 0"],
     ),
     "filter that is a number": (
         lambda: to_expression(5),  # type: ignore[arg-type]

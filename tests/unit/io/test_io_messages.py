@@ -69,5 +69,5 @@ def test_manifest_message_names_the_file_and_the_byte(tmp_path: Any) -> None:
 def test_file_message_says_how_to_replace_it(tmp_path: Any) -> None:
     file = FileIO().new_output(str(tmp_path / "a"))
     file.create().close()
-    with pytest.raises(IcebergError, match=r"file .*a: .* exists; pass overwrite=True to replace it"):
+    with pytest.raises(IcebergError, match=r"file .*a exists already; pass overwrite=True to replace it"):
         file.create()

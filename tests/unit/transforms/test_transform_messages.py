@@ -22,15 +22,15 @@ CASES: dict[str, Case] = {
     ),
     "transform of too many buckets": (
         lambda: parse_transform("bucket[9999999999]"),
-        ["num_buckets must be in 1..=2147483647", "got 9999999999"],
+        ["num_buckets must be from 1 to 2147483647", "got 9999999999"],
     ),
     "transform with text in brackets": (
         lambda: parse_transform("bucket[many]"),
-        ["transform 'bucket[many]': ", "expected a whole number in 1..=2147483647"],
+        ["transform 'bucket[many]': ", "expected a whole number from 1 to 2147483647"],
     ),
     "width that is text": (
         lambda: TruncateTransform("4"),  # type: ignore[arg-type]
-        ["width must be a whole number in 1..=2147483647", "got '4'"],
+        ["width must be a whole number from 1 to 2147483647", "got '4'"],
     ),
     "transform of doubles": (
         lambda: BucketTransform(4).transform(DoubleType()),

@@ -55,8 +55,9 @@ class Entries(Sequence[Model], Generic[Model]):
         if not isinstance(value, (list, tuple)):
             raise ValidationError(f"must be a list, got {value!r}")
         objects = [item for item in value if not isinstance(item, cls.model)]
-        if not {type(item) for item in objects} <= {dict}:
-            raise ValidationError("must be a list of objects")
+        strays = [item for item in objects if type(item) is not dict]
+        if strays:
+            raise ValidationError(f"must be a list of objects, got {strays[0]!r} in it")
         for key, kinds in cls.shape.items():
             if not {type(item.get(key)) for item in objects} <= set(kinds):
                 cls._refuse(objects, key, kinds)

@@ -61,7 +61,10 @@ class DataScan(Scan):
         self._check_no_snapshot(f"as_of({timestamp_ms})")
         snapshot_id = self.table_metadata.snapshot_log.snapshot_id_at(timestamp_ms)
         if snapshot_id is None:
-            raise ValidationError(f"{self.table_name} had no snapshot at {timestamp_ms}, or it has been expired")
+            raise ValidationError(
+                f"{self.table_name} had no snapshot at {timestamp_ms}, or it has been expired; "
+                "table.history() lists the times of its snapshots"
+            )
         return self.update(snapshot_id=snapshot_id)
 
     def snapshot(self) -> Snapshot | None:

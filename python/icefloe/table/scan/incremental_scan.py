@@ -82,7 +82,10 @@ class IncrementalScan(Scan):
         """
         newest = self._range().newest_at(timestamp_ms)
         if newest is None:
-            raise ValidationError(f"{self.table_name} had no snapshot at {timestamp_ms}, or it has been expired")
+            raise ValidationError(
+                f"{self.table_name} had no snapshot at {timestamp_ms}, or it has been expired; "
+                "table.history() lists the times of its snapshots"
+            )
         return self.to_snapshot_id_inclusive(newest.snapshot_id)
 
     def snapshots(self) -> list[Snapshot]:

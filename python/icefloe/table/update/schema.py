@@ -144,7 +144,7 @@ class UpdateSchema(UpdateBuilder):
         """
         field = self._find(path)
         if schema_edit.is_map_key(self._schema, field.field_id):
-            raise ValidationError(f"Cannot alter map keys: {field.name}")
+            raise ValidationError(f"Cannot alter map keys: {field.name}; add a column with another map")
         if field_type is not None:
             kind = field_type if isinstance(field_type, IcebergType) else type_from_json(field_type)
             if kind != field.field_type:
@@ -208,7 +208,7 @@ class UpdateSchema(UpdateBuilder):
 
     def _union(self, path: tuple[str, ...], new: IcebergType, old: IcebergType) -> None:
         if type(new) is not type(old):
-            raise ValidationError(f"Cannot change column type: {'.'.join(path)}: {old} -> {new}")
+            raise _narrowing(".".join(path), old, new)
         for field in child_fields(new):
             here = (*path, field.name)
             present = _child_by_name(old, field.name, case_sensitive=self._case_sensitive)
@@ -286,7 +286,9 @@ class UpdateSchema(UpdateBuilder):
         while not isinstance(field.field_type, StructType):
             children = child_fields(field.field_type)
             if not children:
-                raise ValidationError(f"Cannot add column to non-struct type: {field.name} has type {field.field_type}")
+                raise ValidationError(
+                    f"Cannot add column to non-struct type: {field.name}; expected a struct, got {field.field_type}"
+                )
             field = children[-1]
         return field.field_id
 
@@ -341,11 +343,18 @@ class UpdateSchema(UpdateBuilder):
 def _widened(field: NestedField, kind: IcebergType) -> IcebergType:
     """Return the wider type of a column; raise ValidationError if the specification does not allow the promotion."""
     if not field.field_type.is_primitive or not isinstance(kind, (LongType, DoubleType, DecimalType)):
-        raise ValidationError(f"Cannot change column type: {field.name}: {field.field_type} -> {kind}")
+        raise _narrowing(field.name, field.field_type, kind)
     try:
         return promote(field.field_type, kind)
     except ResolveError as error:
-        raise ValidationError(f"Cannot change column type: {field.name}: {field.field_type} -> {kind}") from error
+        raise _narrowing(field.name, field.field_type, kind) from error
+
+
+def _narrowing(name: str, old: IcebergType, new: IcebergType) -> ValidationError:
+    return ValidationError(
+        f"Cannot change column type: {name}: {old} -> {new}; "
+        "expected int to long, float to double, or a decimal to a higher precision of the same scale"
+    )
 
 
 def _field_or_none(schema: Schema, name: str, case_sensitive: bool) -> NestedField | None:

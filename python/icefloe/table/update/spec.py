@@ -57,7 +57,8 @@ class UpdateSpec(UpdateBuilder):
         made = parse_transform(transform)
         if isinstance(made, (UnknownTransform, VoidTransform)) or not made.can_transform(source.field_type):
             raise ValidationError(
-                f"transform {made} does not apply to column {source_column_name!r} of type {source.field_type}"
+                f"transform {made} does not apply to column {source_column_name!r} of type {source.field_type}; "
+                "choose another transform"
             )
         self._check_not_partitioned(source.field_id, made)
         field = self._earlier_field(source.field_id, made, partition_field_name)

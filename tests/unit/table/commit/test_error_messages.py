@@ -178,12 +178,15 @@ CASES: dict[str, Case] = {
     "type that is not wider": (
         lambda table: table.update_schema().update_column("id", StringType()),
         ValidationError,
-        "Cannot change column type: id: long -> string",
+        (
+            "Cannot change column type: id: long -> string; "
+            "expected int to long, float to double, or a decimal to a higher precision of the same scale"
+        ),
     ),
     "transform of another type": (
         lambda table: table.update_spec().add_field("id", "day"),
         ValidationError,
-        "transform day does not apply to column 'id' of type long",
+        "transform day does not apply to column 'id' of type long; choose another transform",
     ),
     "partition field that exists": (
         lambda table: table.update_spec().add_identity("id").add_identity("id"),

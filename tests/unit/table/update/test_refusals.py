@@ -76,7 +76,7 @@ REFUSALS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "sort_source_unknown": (
         lambda: created(order=SortOrder(SortField(9))),
         ValidationError,
-        "sort field 9 ASC NULLS FIRST: no column has field id 9",
+        r"sort field 9 ASC NULLS FIRST: no column has field id 9; expected one of \[1, 2",
     ),
     "sort_source_not_in_schema": (
         lambda: SortOrder(SortField(9)).check_compatible(SCHEMA),
