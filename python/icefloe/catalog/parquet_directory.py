@@ -70,7 +70,7 @@ class ImportDirectoryPlan(Plan):
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to do, which is never so: an empty directory is refused."""
+        """Always false: an empty directory is refused."""
         return False
 
     @property
@@ -80,11 +80,11 @@ class ImportDirectoryPlan(Plan):
 
     @property
     def total_bytes(self) -> int:
-        """Their bytes."""
+        """The bytes of the files."""
         return int(pc.sum(self.files.column("size")).as_py() or 0)
 
     def summary(self) -> str:
-        """Return one sentence on what the plan does."""
+        """Return the effect of the plan in one sentence."""
         names = ", ".join(one.name for one in self.spec.fields)
         return (
             f"{self.verb}: create table {'.'.join(self.identifier)} of {count_text(self.file_count, 'file')} of {bytes_text(self.total_bytes)} in "
@@ -128,7 +128,7 @@ class ImportDirectoryResult(Result):
     imported_files_count: int
 
     def summary(self) -> str:
-        """Return one sentence on what was done."""
+        """Return the effect of the execution in one sentence."""
         return f"Created table {self.table_name} at {self.location} of {count_text(self.imported_files_count, 'file')}"
 
     def as_dict(self) -> dict[str, Any]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Change:
-    """What a verb is about to do.
+    """The plan of a verb.
 
     Attributes:
         verb: The verb.
@@ -46,7 +46,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a verb did.
+    """The result of a verb.
 
     Attributes:
         summary: The outcome in one sentence.

@@ -28,7 +28,7 @@ class VerbGroup(click.Group):
     """The command, whose help lists the verbs in sections."""
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run a verb. A reader of a pipe that closes it has all that it wants, which is no failure."""
+        """Run a verb. A closed pipe is not a failure: its reader needs no more output."""
         try:
             code = super().invoke(ctx)
             sys.stdout.flush()

@@ -66,7 +66,7 @@ def exit_code(error: BaseException) -> ExitCode:
 
 
 def hint(error: BaseException) -> str | None:
-    """Return what to do about an error, None if the message says it."""
+    """Return advice on an error, None if its message has the advice already."""
     if isinstance(error, click.UsageError):
         context = error.ctx
         return None if context is None else f"`{context.command_path} --help` shows the usage."

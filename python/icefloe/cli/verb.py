@@ -112,7 +112,7 @@ def changing(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def check_can_ask(*, dry_run: bool, yes: bool, option: str = "--yes", preview: str = "--dry-run") -> None:
-    """Raise UsageError if a change would have to ask a person and there is no terminal."""
+    """Raise UsageError if a change needs a confirmation and there is no terminal."""
     if not (dry_run or yes or has_terminal()):
         raise click.UsageError(
             f"there is no terminal to ask on; pass {option} to make the change, or {preview} to see it. Nothing was done"

@@ -88,7 +88,7 @@ _ESCAPED = re.compile(r"\\(u[0-9A-Fa-f]{4}|.)", re.DOTALL)
 
 @dataclass(frozen=True)
 class Word:
-    """One word, name, string or sign.
+    """A token: a word, name, string or sign.
 
     Args:
         kind: ``word``, ``quoted`` (a name in backquotes), ``string`` or ``sign``.

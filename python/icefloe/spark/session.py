@@ -37,7 +37,7 @@ def is_connect(spark: Any) -> bool:
 
 
 def session_key(spark: Any) -> str:
-    """Return the id of a session, the same for every Python object that stands for it."""
+    """Return the id of a session, the same for all Python objects of the session."""
     remote = getattr(spark, "session_id", None)
     return str(spark._jsparkSession.sessionUUID() if remote is None else remote)  # noqa: SLF001 - it has no public name
 

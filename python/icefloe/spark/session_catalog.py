@@ -90,7 +90,7 @@ def _session_catalog(spark: Any) -> Any:
 
 
 def _put_source(spark: Any, source: type[Any]) -> None:
-    """Put a data source where ``dataSource.register`` puts it, which then starts a process to warn of installed ones of its name."""
+    """Register a data source as ``dataSource.register`` does, without the process that it starts to warn of other sources of the name."""
     from pyspark.sql.udf import _wrap_function
 
     manager = spark._jsparkSession.sessionState().dataSourceManager()  # noqa: SLF001

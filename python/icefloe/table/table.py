@@ -90,7 +90,7 @@ class Table(TableVersion, TableChanges):
         return InspectTable(self)
 
     def doctor(self, files: FileCheck | None = None, statistics: bool = False) -> Diagnosis:
-        """Return what is wrong with the table or slow about it, with evidence and the commands that mend it.
+        """Return the problems of the table, each with its evidence and the command that fixes it.
 
         Metadata and manifests of the current snapshot are read, in time linear in the number of files; data files are not.
 

@@ -1,4 +1,4 @@
-"""The client of AWS Glue, and what its errors say of a change."""
+"""The client of AWS Glue, and the outcome of a change that each of its errors implies."""
 
 from __future__ import annotations
 

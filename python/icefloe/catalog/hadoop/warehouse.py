@@ -1,4 +1,4 @@
-"""The directories of a hadoop catalog: what the catalog needs of the storage below it."""
+"""The interface of a hadoop catalog to the directories of its storage."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ class TableCommit:
 
     @property
     def is_provable(self) -> bool:
-        """Whether the commit leaves something in the table that no other commit has."""
+        """Whether the effect of the commit can be recognised in the table."""
         return any(isinstance(update, AddSnapshotUpdate | AssignUUIDUpdate) for update in self.updates)
 
 

@@ -255,7 +255,7 @@ class RestClient:
         return Reply(response.status_code, body, response.headers.get("etag"), response.content)
 
     def unreadable(self, call: Call, method: str, address: str, reason: str) -> IcebergError:
-        """Return the error of a reply whose JSON object is not what the protocol says."""
+        """Return the error of a reply whose JSON object does not follow the protocol."""
         request = httpx.Request(method, address)
         response = httpx.Response(200, request=request, content=b"{}")
         return self._failures().of_unreadable(call, response, reason)

@@ -28,7 +28,7 @@ _PART_OF_LIFE = 0.1
 
 @dataclass(frozen=True)
 class OAuth2Settings:
-    """How tokens are obtained.
+    """The way to obtain tokens.
 
     Attributes:
         server: Address of the token endpoint.

@@ -1,4 +1,4 @@
-"""Replies of a catalog server, and the errors that they and missing replies stand for."""
+"""Replies of a catalog server, and the errors for failures and missing replies."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ class Failures:
         return error(self._with_state(call, text))
 
     def of_unreadable(self, call: Call, response: httpx.Response, reason: str) -> IcebergError:
-        """Return the error of a reply that has a status of success and is not what the protocol says."""
+        """Return the error of a reply with a status of success that does not follow the protocol."""
         what = f"expected {reason}, got status {response.status_code} with {_described(response)}"
         if call.changes:
             return self.unknown(call, response.request, what)

@@ -61,7 +61,7 @@ class Requests:
     def unreadable(
         self, call: Call, endpoint: str, namespace: Identifier, name: str = "", *, expected: str
     ) -> IcebergError:
-        """Return the error of a reply whose JSON object is not what the protocol says."""
+        """Return the error of a reply whose JSON object does not follow the protocol."""
         address = self.connection.endpoints.path(endpoint, namespace, name)
         return self.connection.client.unreadable(call, endpoint.partition(" ")[0], address, expected)
 

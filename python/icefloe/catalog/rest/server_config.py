@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Connection:
-    """A client and what the server's configuration says.
+    """A client and the configuration of its server.
 
     Attributes:
         client: Sends requests.

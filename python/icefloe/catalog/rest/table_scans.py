@@ -65,7 +65,7 @@ def check_planning_mode(catalog: str, properties: Mapping[str, str]) -> None:
 def plans_on_server(
     identifier: Identifier, properties: Mapping[str, str], config: Mapping[str, str], endpoints: Endpoints
 ) -> bool:
-    """Return whether the server plans scans of a table: by its own word for the table, else by the catalog's property.
+    """Return whether the server plans scans of a table: as the server states for the table, else by the catalog's property.
 
     Args:
         identifier: The table.

@@ -39,7 +39,7 @@ class StorageCredential:
 
 
 def storage_credentials(value: Any) -> tuple[StorageCredential, ...] | None:
-    """Return the credentials in a reply; None if the value is not what the protocol says."""
+    """Return the credentials in a reply; None if the value does not follow the protocol."""
     if value is None:
         return ()
     if not isinstance(value, list):

@@ -30,7 +30,7 @@ statistics_option = click.option(
 @files_option
 @statistics_option
 def doctor(session: Session, table: str, files: FileCheck | None, statistics: bool) -> int:
-    """Find what is wrong with a table or slow about it, and the commands that mend it.
+    """Find the problems of a table, with the commands that fix them.
 
     The exit code is 10 if there is a warning or an error, else 0.
     """

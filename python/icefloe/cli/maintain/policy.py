@@ -1,4 +1,4 @@
-"""The verb `maintain`: what the table's properties ask for, in one line for cron."""
+"""The verb `maintain`: the maintenance that the table's properties configure, in one line for cron."""
 
 from __future__ import annotations
 

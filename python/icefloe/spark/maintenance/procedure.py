@@ -1,4 +1,4 @@
-"""One procedure of the Java runtime: its parameters, its columns, and where it runs."""
+"""A procedure of the Java runtime: parameters, result columns, and the place where it runs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Caller:
-    """Where a procedure runs.
+    """The place where a procedure runs.
 
     Attributes:
         catalog: The catalog of names of tables; None if the table is given as an object and the procedure needs no other.
@@ -64,7 +64,7 @@ class Caller:
 
 @dataclass(frozen=True, kw_only=True)
 class Procedure:
-    """One procedure.
+    """A procedure.
 
     Attributes:
         parameters: Spark type of each parameter, in order.

@@ -148,7 +148,7 @@ def frame_of_query(statement: Statement, text: str, frames: Mapping[str, DataFra
 
 
 def run(statement: Statement, text: str, frames: Mapping[str, DataFrame] | None = None) -> DataFrame:
-    """Run a text in Spark with the parameters that it has a place for."""
+    """Run a text in Spark with the parameters that the text uses."""
     words = words_of(text)
     takes = any(word.is_keyword("?", ":") for word in words)
     arguments = statement.arguments if takes else None

@@ -1,1 +1,1 @@
-"""Types and columns of Spark, of Iceberg and of Arrow, and what turns one into another."""
+"""Types and columns of Spark, Iceberg and Arrow, and the conversions between them."""

@@ -52,7 +52,7 @@ def first_of_each(*groups: tuple[TableRequirement, ...]) -> tuple[TableRequireme
 
 
 def _subject(requirement: TableRequirement) -> str:
-    """Return what a requirement is about, of the things that its type has several of."""
+    """Return the ref, snapshot id or spec id that a requirement is about, as text; `None` as text if it is about none."""
     if isinstance(requirement, AssertSnapshotExists):
         return str(requirement.snapshot_id)
     if isinstance(requirement, AssertPartitionSpecExists):

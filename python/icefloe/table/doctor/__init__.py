@@ -1,4 +1,4 @@
-"""The diagnosis of a table: what is wrong or slow, and the command that mends it."""
+"""The diagnosis of a table: its problems, each with the command that fixes it."""
 
 from icefloe.table.doctor.diagnosis import Diagnosis
 from icefloe.table.doctor.examination import examine

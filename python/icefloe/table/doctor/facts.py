@@ -30,7 +30,7 @@ NO_CATALOG = "none"
 
 @dataclass(frozen=True)
 class TableFacts:
-    """One version of a table, and what its manifests state. Manifests are read once, at the first use of `plan`.
+    """One version of a table and the facts of its manifests. Manifests are read once, at the first use of `plan`.
 
     Attributes:
         identifier: Namespace levels and name.

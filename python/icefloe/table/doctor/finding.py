@@ -1,4 +1,4 @@
-"""One finding of a diagnosis, and how severe it is."""
+"""A finding of a diagnosis, and its severity."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Severity(IntEnum):
-    """How severe a finding is; more severe values compare as greater."""
+    """The severity of a finding; more severe values compare as greater."""
 
     INFO = 1
     """Worth knowing; nothing is slow or wrong yet."""
@@ -23,7 +23,7 @@ class Severity(IntEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """What is wrong with a table or slow about it, in one sentence, with the evidence and the command that mends it.
+    """A problem of a table in one sentence, with the evidence and the command that fixes it.
 
     Attributes:
         code: Stable name of the kind of finding, such as `small-files`.

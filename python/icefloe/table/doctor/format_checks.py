@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def check_format(facts: TableFacts) -> Iterator[Finding]:
-    """Yield the findings on the format version and on what version 1 left behind."""
+    """Yield the findings on the format version and on remains of version 1."""
     metadata = facts.metadata
     if metadata.format_version == 1:
         yield Finding(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from icefloe.table.doctor.facts import TableFacts
 
 FileCheck = Literal["list", "heads"]
-"""How files are looked up: by listing their directories, or by one request for each file."""
+"""The way to look up files: by listing their directories, or by one request for each file."""
 SHOWN = 20
 _CHUNK = 1000
 

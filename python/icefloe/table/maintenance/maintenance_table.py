@@ -116,5 +116,5 @@ class MaintenanceTable:
         return ComputePartitionStatistics(self._table)
 
     def policy(self) -> MaintenancePolicy:
-        """Return the policy, which runs the verbs that the table's properties ask for, one after the other."""
+        """Return the policy, which runs the verbs that the table's properties configure, one after the other."""
         return MaintenancePolicy(self._table)

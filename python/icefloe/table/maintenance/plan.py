@@ -62,7 +62,7 @@ class Plan(ABC):
 
 
 class Result(ABC):
-    """What one maintenance verb did.
+    """The result of one maintenance verb.
 
     Attributes:
         verb: The name of the procedure.

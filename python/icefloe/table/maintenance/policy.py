@@ -1,4 +1,4 @@
-"""The maintenance policy of a table: the verbs that its properties ask for, one after the other."""
+"""The maintenance policy of a table: the verbs that its properties configure, one after the other."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class PlannedStep:
         return self.plan is not None and not self.plan.is_empty
 
     def text(self) -> str:
-        """Return what the step would do and when it is planned again, or why it cannot run."""
+        """Return the plan of the step and the steps after which it is planned again, or the reason why it cannot run."""
         if self.refusal is not None:
             return f"cannot run: {self.refusal}"
         again = f"planned again after {', '.join(self.follows)}"
@@ -54,7 +54,7 @@ class PlannedStep:
 
 @dataclass(frozen=True)
 class PolicyPlan(Plan):
-    """What the steps of a policy do to a table.
+    """The plan of a policy: the changes of its steps.
 
     The plan of the first step with changes is executed exactly. It changes what later steps find: when it has committed, these are
     planned again by the rules of the plan, so that a second run finds nothing to do.
@@ -124,7 +124,7 @@ class PolicyPlan(Plan):
 
 @dataclass(frozen=True)
 class StepOutcome:
-    """What one step of a policy did.
+    """The result of one step of a policy.
 
     Attributes:
         step: Name of the step.
@@ -141,7 +141,7 @@ class StepOutcome:
 
 @dataclass(frozen=True)
 class PolicyResult(Result):
-    """What the steps of a policy did, in their order.
+    """The results of the steps of a policy, in order.
 
     Attributes:
         steps: The steps that had something to do.
@@ -194,7 +194,7 @@ class MaintenancePolicy:
         self._table = table
 
     def plan(self) -> PolicyPlan:
-        """Return what each step would do to the table as it is now.
+        """Return the plan of each step for the table as it is now.
 
         Raises:
             ValidationError: A property of the policy has no valid value.

@@ -80,11 +80,11 @@ class Target:
             self.transaction.sync_files()
 
     def keep(self) -> None:
-        """Forget the files written so far: they are part of the table, or may be."""
+        """Keep the files written so far: a snapshot may refer to them."""
         self.__dict__.pop("writer", None)
 
     def abandon(self) -> None:
-        """Delete the files written so far: no snapshot has them."""
+        """Delete the files written so far: no snapshot refers to them."""
         writer: FileWriter | None = self.__dict__.pop("writer", None)
         if writer is not None:
             writer.abandon()

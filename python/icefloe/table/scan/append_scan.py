@@ -58,7 +58,7 @@ class IncrementalAppendScan(IncrementalScan):
             return plan.count_rows()
 
     def explain(self, footers: bool | None = None) -> ScanExplanation:
-        """Return what the scan will read and what pruning skips; see `DataScan.explain`."""
+        """Return the explanation of the scan; see `DataScan.explain`."""
         snapshots = self.snapshots()
         last = snapshots[-1].snapshot_id if snapshots else None
         whole, splits = self._plan(None), self.plan().files.num_rows

@@ -119,7 +119,7 @@ class DataScan(Scan):
         return self.plan().groups(self.packing())
 
     def explain(self, footers: bool | None = None) -> ScanExplanation:
-        """Return what the scan will read and what pruning skips: manifests, files, deletes, row groups, bytes.
+        """Return the explanation of the scan: the manifests, files, deletes, row groups and bytes that it reads and skips.
 
         Args:
             footers: Whether to read the footers of the planned files, which give row groups and bytes. None reads them if

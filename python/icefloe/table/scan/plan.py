@@ -30,7 +30,7 @@ _NO_COLUMNS = '{"type": "struct", "schema-id": 0, "fields": []}'
 
 @dataclass(frozen=True)
 class Packing:
-    """How tasks are packed into groups.
+    """The limits by which tasks are packed into groups.
 
     The weight of a task is the bytes of its data file and delete files, and at least the cost of opening them.
 

@@ -243,7 +243,7 @@ class Scan(ABC):
 
 
 def as_names(selected_fields: Iterable[str]) -> tuple[str, ...]:
-    """Return column names as a tuple; one text is refused, since it would be read letter by letter."""
+    """Return column names as a tuple; a single string is refused, because its letters would be names."""
     if isinstance(selected_fields, str) or not isinstance(selected_fields, Iterable):
         raise ValidationError(f"selected_fields: expected a tuple of names such as ('id',); got {selected_fields!r}")
     return tuple(selected_fields)

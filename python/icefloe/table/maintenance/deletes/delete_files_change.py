@@ -1,4 +1,4 @@
-"""Changes of the delete files of one branch, by a plan that is made again after a conflict."""
+"""Changes of the delete files of one branch, planned again after a conflict."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ResultT = TypeVar("ResultT", bound=DeleteFilesResult)
 
 
 class Target(TypedDict):
-    """What a plan is about: see `BranchPlan`."""
+    """The kind of files in the plan: see `BranchPlan`."""
 
     table_uuid: str
     branch: str

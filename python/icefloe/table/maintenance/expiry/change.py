@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Expiry:
-    """What an expiry removes from one version of a table.
+    """The snapshots, refs, schemas and specs that an expiry removes from one version of a table.
 
     Attributes:
         retention: The snapshots, branches and tags that stay and expire.

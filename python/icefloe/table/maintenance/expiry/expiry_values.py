@@ -158,7 +158,7 @@ class ExpireSnapshotsPlan(Plan):
 
 @dataclass(frozen=True)
 class ExpireSnapshotsResult(Result):
-    """What an expiry removed and deleted. The counts have the names of the reference's procedure.
+    """The result of an expiry. The counts have the names of the Java procedure's columns.
 
     Attributes:
         table_name: The table's name with dots.

@@ -67,7 +67,7 @@ class RefFate:
 
 @dataclass(frozen=True)
 class Retention:
-    """What an expiry removes from a version of a table.
+    """The snapshots and refs that an expiry removes from a version of a table.
 
     Attributes:
         snapshots: All snapshots, in the order of the metadata.

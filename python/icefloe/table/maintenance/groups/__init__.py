@@ -1,1 +1,1 @@
-"""What rewrites of files share: their options, the files of a table, and groups of files."""
+"""The common parts of file rewrites: options, the files of a table, and groups of files."""

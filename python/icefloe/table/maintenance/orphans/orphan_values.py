@@ -72,7 +72,7 @@ class RemoveOrphanFilesPlan(Plan):
 
     @property
     def total_bytes(self) -> int:
-        """Their bytes, as far as sizes are known."""
+        """The bytes of the orphan files whose sizes are known."""
         return total_bytes(self.orphans)
 
     def summary(self) -> str:

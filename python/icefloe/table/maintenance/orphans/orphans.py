@@ -27,7 +27,7 @@ _SHOWN = 5
 
 @dataclass(frozen=True)
 class PrefixRules:
-    """How schemes and authorities of listed and of recorded locations are compared.
+    """The comparison of schemes and authorities of listed and of recorded locations.
 
     Attributes:
         mode: What happens to a file whose path the table refers to below another scheme or authority: `error`, `ignore` (the file

@@ -53,7 +53,7 @@ class RewriteTablePathPlan(Plan):
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to copy, which is never so: the metadata file is copied."""
+        """Always false: the metadata file is copied."""
         return False
 
     @property
@@ -63,7 +63,7 @@ class RewriteTablePathPlan(Plan):
 
     @property
     def total_bytes(self) -> int:
-        """Their bytes, as far as sizes are recorded."""
+        """The bytes of the files whose sizes are recorded."""
         return int(pc.sum(self.files.column("size")).as_py() or 0)
 
     def summary(self) -> str:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from icefloe.table.maintenance.rewrite.rewrite_plan import RewriteDataFilesPlan
 
 ROUNDS = 4
-"""How often groups that conflict with concurrent commits are planned and written again."""
+"""The number of times that groups with conflicts are planned and written again."""
 
 
 class _Stopped(Exception):  # noqa: N818 - ends a write, never reaches a caller
@@ -43,7 +43,7 @@ class _Stopped(Exception):  # noqa: N818 - ends a write, never reaches a caller
 
 @dataclass
 class _Progress:
-    """What a run has done so far."""
+    """The progress of a run."""
 
     rewritten: int = 0
     rewritten_bytes: int = 0
