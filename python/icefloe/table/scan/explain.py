@@ -1,4 +1,4 @@
-"""Explanations of scans: the files and bytes to read, and those that pruning skips, as a tree or as HTML."""
+"""Explanations of scans: files and bytes to read, and files and bytes that pruning skips, as a tree or as HTML."""
 
 from __future__ import annotations
 
