@@ -87,7 +87,7 @@ SPARK_LAYERS = [
     {"types", "session", "lexer", "worker_process"},
     {"session_catalog"},
     {"reader", "transform_udf"},
-    {"functions", "transform_udfs", "sql_functions"},
+    {"functions", "udf_factory", "sql_functions"},
     {"writer"},
     {"dml"},
     {"table_options", "metadata_tables"},

@@ -8,7 +8,11 @@ from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parent.parent / "python" / "icefloe"
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "python" / "icefloe"
+RUST = sorted(ROOT.glob("rust/*/src/**/*.rs"))
+STUBS = sorted(PACKAGE.rglob("*.pyi"))
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 # Words for which reference documentation has a noun or a verb of the field: report, record, query, outcome, remaining.
 PRIVATE = re.compile(
     r"\b(told|settled|asked|so many|those that|whoever|nobody|somebody|what is left|what became of|takes? for granted"
@@ -31,3 +35,9 @@ def phrases(path: Path) -> list[str]:
 def test_module_has_no_private_words(name: str) -> None:
     found = [match.group() for text in phrases(PACKAGE / name) for match in PRIVATE.finditer(text)]
     assert found == []
+
+
+@pytest.mark.parametrize("path", [*RUST, *STUBS, *PAGES], ids=lambda path: str(path.relative_to(ROOT)))
+def test_text_has_no_private_words(path: Path) -> None:
+    text = re.sub(r"\n\s*(?:///|//!|//|#)?\s*", " ", path.read_text(encoding="utf-8")).replace("_", " ")
+    assert [match.group() for match in PRIVATE.finditer(text)] == []

@@ -42,8 +42,9 @@ def files_of_snapshots(
     """Find the files of snapshots that no kept snapshot refers to.
 
     These are manifest lists, manifests, and files that are live in such a manifest and live in no manifest of a kept snapshot.
-    ``lists`` are locations of manifest lists, ``manifests`` those that snapshots of version 1 name without a list. Each is read
-    once, and locations are compared in normalised spelling. With ``with_deleted`` files of deleted entries are found too. Without kept snapshots these are all files of the snapshots.
+    ``lists`` are locations of manifest lists, ``manifests`` of manifests that snapshots of version 1 name without a list. Each is read
+    once, and locations are compared in normalised spelling. With ``with_deleted`` files of deleted entries are found too. Without kept
+    snapshots these are all files of the snapshots.
 
     Raises:
         MissingFileError: A list or manifest of the kept snapshots does not exist.

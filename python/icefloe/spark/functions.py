@@ -26,8 +26,8 @@ from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 from icefloe.exceptions import ValidationError
 from icefloe.spark.sql_functions import register
 from icefloe.spark.transform_udf import arrow_udf_of, check_parameter, pandas_udf_of, rust_transform
-from icefloe.spark.transform_udfs import TransformUdfs
 from icefloe.spark.types.to_spark import to_spark_type
+from icefloe.spark.udf_factory import TransformUdfs
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

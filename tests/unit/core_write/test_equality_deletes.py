@@ -101,7 +101,7 @@ def test_a_column_of_each_exact_type_is_a_key(tmp_path, name):
 @pytest.mark.parametrize(
     ("ids", "reason"),
     [
-        ([], "expected the id of a column or more, got none"),
+        ([], "expected at least one field id, got none"),
         ([99], "expected ids of the table's columns, got 99"),
         ([3, 3], r"expected each id once, got 3 \(big\) twice"),
         ([4], "got single, a floating-point column"),

@@ -1,4 +1,4 @@
-"""Iceberg's partition transforms as UDFs of one kind, for pipelines that are built of them."""
+"""Factories of UDFs for Iceberg's partition transforms: all Arrow UDFs, or all pandas UDFs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TransformUdfs:
-    """Makers of UDFs, all Arrow UDFs or all pandas UDFs: ``functions.arrow_udf`` and ``functions.pandas_udf``.
+    """A factory of Arrow UDFs, or of pandas UDFs: ``functions.arrow_udf`` and ``functions.pandas_udf``.
 
     Each method returns a UDF of one column, whose result is null where the source is null. Spark has Arrow UDFs since 4.1. pandas
     holds integers with nulls as doubles, so pandas UDFs refuse values from 2**53 beside nulls, and it gets timestamps without their
