@@ -90,7 +90,7 @@ def test_transform_refuses_types_that_it_does_not_apply_to() -> None:
     with pytest.raises(FeatureUnsupportedError, match="zorder: unknown name"):
         UnknownTransform("zorder").transform(type_from_text("int"))
     for width in (0, -1, 2**31):
-        with pytest.raises(ValidationError, match="width must be in"):
+        with pytest.raises(ValidationError, match="width must be from"):
             TruncateTransform(width)
     with pytest.raises(ValidationError, match="num_buckets must be a whole number"):
         BucketTransform("16")  # type: ignore[arg-type]
