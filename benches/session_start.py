@@ -2,7 +2,8 @@
 
 Run `python benches/session_start.py --rounds 5 --tables 10`. Each session starts in a process of its own, in turns; a start ends when
 `SparkSession` is there, and when `icefloe.spark.attach` has returned. A JVM compiles much of Spark SQL for its first statement, wherever that comes
-from, so the time to the rows of a first `SELECT 1` is reported as well. CPU is that of Python, the JVM and what they started.
+from, so the time to the rows of a first `SELECT 1` is reported as well. CPU is that of Python, the JVM and what they started. One start
+that is not reported compiles the modules; with `PYTHONDONTWRITEBYTECODE` each start compiles them.
 """
 
 from __future__ import annotations
@@ -63,6 +64,14 @@ def start(kind: str, folder: str, began: float) -> None:
     spark.stop()
 
 
+def started(kind: str, folder: str) -> dict[str, float]:
+    """Return the seconds of a start in a process of its own."""
+    command = [sys.executable, str(Path(__file__)), kind, folder, str(time.time())]
+    ran = subprocess.run(command, check=True, capture_output=True, text=True)
+    figures: dict[str, float] = json.loads(ran.stdout.splitlines()[-1])
+    return figures
+
+
 def cpu_seconds() -> float:
     """Return the CPU seconds of this process and its children so far."""
     own = psutil.Process()
@@ -75,22 +84,28 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--tables", type=int, default=10, help="tables of the catalog")
     given = parser.parse_args()
+    if sys.dont_write_bytecode:
+        print(
+            "PYTHONDONTWRITEBYTECODE is set: each start compiles the modules again, which takes as long as all else that icefloe "
+            "adds to a start. Unset it for figures.",
+            file=sys.stderr,
+        )
     folder = tempfile.mkdtemp()
     found: dict[str, list[dict[str, float]]] = {kind: [] for kind in KINDS}
     try:
         new_catalog(folder, given.tables).close()
+        started(KINDS[-1], folder)
         for _ in range(given.rounds):
             for kind in KINDS:
-                command = [sys.executable, str(Path(__file__)), kind, folder, str(time.time())]
-                ran = subprocess.run(command, check=True, capture_output=True, text=True)
-                found[kind].append(json.loads(ran.stdout.splitlines()[-1]))
+                found[kind].append(started(kind, folder))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     medians = {
         kind: {name: round(statistics.median(one[name] for one in runs), 2) for name in runs[0]}
         for kind, runs in found.items()
     }
-    json.dump({"tables": given.tables, "rounds": given.rounds, "seconds": medians}, sys.stdout, indent=2)
+    figures = {"tables": given.tables, "rounds": given.rounds, "compiled bytecode": not sys.dont_write_bytecode}
+    json.dump({**figures, "seconds": medians}, sys.stdout, indent=2)
     print()
 
 

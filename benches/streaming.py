@@ -1,20 +1,26 @@
 """Micro-batches from one table to another: their latency, the files and the memory, from the first to the last.
 
 Run `python benches/streaming.py --batches 1000 --rows 10000`. A snapshot is appended to the source, and Spark copies it to the target in
-one micro-batch, which repeats. With `--without-spark` the reader and writer of the data source run in this process, which leaves
-Spark's own time out. The tables are deleted in the end.
+one micro-batch, which repeats. Latencies, user CPU seconds and resident memory are reported for the first 50 micro-batches, for those
+after the first tenth, in the middle and at the end. User CPU is that of this process, the JVM and the workers while Spark runs the
+micro-batch. With `--without-spark` the reader and writer of the data source run in this process, which leaves Spark's own time
+out. The tables are deleted in the end.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import shutil
 import statistics
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +42,7 @@ SCHEMA = Schema(
 SPEC = PartitionSpec(PartitionField(2, 1000, IdentityTransform(), "kind"))
 KINDS = 4
 MIB = 1 << 20
+WINDOW = 50
 
 
 def rows_of(batch: int, count: int) -> pa.Table:
@@ -105,22 +112,63 @@ def by_spark(options: dict[str, str], target: str, folder: Path) -> Iterator[Cal
         spark.stop()
 
 
-def memory() -> float:
-    """Return the resident MiB of this process and all that it started."""
+def processes() -> Iterator[tuple[str, psutil.Process]]:
+    """Yield this process and all that it started, each with its role."""
     own = psutil.Process()
-    total = 0
     for process in [own, *own.children(recursive=True)]:
-        try:
-            total += process.memory_info().rss
-        except psutil.NoSuchProcess:
-            continue
-    return total / MIB
+        with suppress(psutil.NoSuchProcess):
+            role = "this process" if process == own else "JVM" if process.name() == "java" else "Python workers"
+            yield role, process
 
 
-def tenths(values: list[float]) -> list[float]:
-    """Return the medians of ten consecutive parts."""
-    size = max(1, len(values) // 10)
-    return [round(statistics.median(values[start : start + size]), 4) for start in range(0, size * 10, size)][:10]
+def memory() -> dict[str, float]:
+    """Return the resident MiB of this process, of the JVM and of Spark's Python workers; pages that workers share count once for each."""
+    found: Counter[str] = Counter()
+    for role, process in processes():
+        with suppress(psutil.NoSuchProcess):
+            found[role] += process.memory_info().rss / MIB
+    return dict(found)
+
+
+def user_seconds() -> float:
+    """Return the user CPU seconds so far of this process and of all that it started, those that have ended included."""
+    total = 0.0
+    for _, process in processes():
+        with suppress(psutil.NoSuchProcess):
+            times = process.cpu_times()
+            total += times.user + times.children_user
+    return total
+
+
+def windows(batches: int) -> dict[str, slice]:
+    """Return parts of at most 50 micro-batches, by their name."""
+    size = min(WINDOW, max(1, batches // 5))
+    firsts = {"first": 0, "after a tenth": batches // 10, "middle": (batches - size) // 2, "last": batches - size}
+    return {
+        f"{name} {size}, from micro-batch {first + 1}": slice(first, first + size) for name, first in firsts.items()
+    }
+
+
+def seconds(values: list[float]) -> dict[str, float]:
+    """Return the median, the 99th percentile and the maximum of durations."""
+    median, p99, slowest = np.percentile(values, [50, 99, 100])
+    return {"median": round(median, 4), "p99": round(p99, 4), "max": round(slowest, 4)}
+
+
+def files_of(table: Any) -> dict[str, Any]:
+    """Return the numbers of a table's files by kind, and the number of those that nothing in the table refers to."""
+    folder = Path(table.location().removeprefix("file://"))
+    names = [path.name for path in (folder / "metadata").iterdir()]
+    unreferenced = table.maintenance.remove_orphan_files().older_than(datetime.now(timezone.utc)).force().plan()
+    kinds = {"metadata files": ".metadata.json", "manifests": "-m[0-9]+.avro", "manifest lists": "snap-.*.avro"}
+    found: dict[str, Any] = {
+        kind: sum(re.search(f"{end}$", name) is not None for name in names) for kind, end in kinds.items()
+    }
+    found["MB of metadata"] = round(sum(path.stat().st_size for path in (folder / "metadata").iterdir()) / 1e6, 1)
+    found["data files"] = sum(1 for path in (folder / "data").rglob("*") if path.is_file())
+    found["files that nothing refers to"] = unreferenced.file_count
+    found["manifests of the current snapshot"] = len(table.inspect.manifests())
+    return found
 
 
 def main() -> None:
@@ -141,26 +189,38 @@ def main() -> None:
         target = catalog.create_table("db.target", SCHEMA, partition_spec=SPEC, properties=kept)
         runs = in_this_process(options, "db.target") if given.without_spark else by_spark(options, "db.target", folder)
         durations: list[dict[str, float]] = []
-        resident: list[float] = []
+        cpu: list[float] = []
+        resident: list[dict[str, float]] = []
         for run in runs:
             for batch in range(given.batches):
                 source.append(rows_of(batch, given.rows))
+                began = user_seconds()
                 durations.append(run())
+                cpu.append(user_seconds() - began)
                 resident.append(memory())
         target.refresh()
-        data = sum(1 for _ in target.scan().plan_files())
-        own = folder / "warehouse"
-        found = {
+        source.refresh()
+        parts, checkpoint = windows(given.batches), folder / "checkpoint"
+        found: dict[str, Any] = {
             "batches": given.batches,
             "rows": target.scan().count(),
             "snapshots": len(target.history()),
-            "data files of the snapshot": data,
-            "parquet files of the target": len(list(own.glob("*/target/data/**/*.parquet"))),
-            "metadata files of the target": len(list(own.glob("*/target/metadata/*"))),
-            "resident MiB, by tenths": tenths(resident),
+            "files of the target": files_of(target),
+            "files of the source": files_of(source),
+            "files of the checkpoint": Counter(
+                path.relative_to(checkpoint).parts[0] for path in checkpoint.rglob("*") if path.is_file()
+            ),
         }
         for name in sorted({name for one in durations for name in one}):
-            found[f"seconds of {name}, by tenths"] = tenths([one.get(name, 0.0) for one in durations])
+            found[f"seconds of {name}"] = {
+                part: seconds([one.get(name, 0.0) for one in durations[where]]) for part, where in parts.items()
+            }
+        found["user CPU seconds"] = {part: seconds(cpu[where]) for part, where in parts.items()}
+        for role in resident[-1]:
+            found[f"resident MiB of {role}"] = {
+                part: round(statistics.median(one.get(role, 0.0) for one in resident[where]))
+                for part, where in parts.items()
+            }
         json.dump(found, sys.stdout, indent=2)
         print()
     finally:

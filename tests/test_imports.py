@@ -45,6 +45,40 @@ print([name for name in unused if f"icefloe.{{name}}" in sys.modules])
     assert in_fresh_interpreter(code) == "[]"
 
 
+def test_loading_a_catalog_loads_no_table_and_no_other_database(tmp_path: Path) -> None:
+    # A Spark session loads the modules of tables while the JVM prepares its own catalog.
+    code = f"""
+import sys
+from icefloe.catalog import load_catalog
+catalog = load_catalog("local", type="sql", uri="sqlite:///{tmp_path}/catalog.db", warehouse={str(tmp_path)!r})
+catalog.create_namespace("db")
+unused = ("pyarrow", "icefloe.table.table", "icefloe.table.metadata", "sqlalchemy.dialects.mysql")
+print([name for name in unused if name in sys.modules])
+"""
+    assert in_fresh_interpreter(code) == "[]"
+
+
+def test_loading_a_table_loads_no_scan_and_no_change(tmp_path: Path) -> None:
+    code = f"""
+import sys
+import pyarrow as pa
+from icefloe.catalog import load_catalog
+catalog = load_catalog("local", type="sql", uri="sqlite:///{tmp_path}/catalog.db", warehouse={str(tmp_path)!r})
+catalog.create_namespace("db")
+catalog.create_table("db.t", schema=pa.schema([("id", pa.int64())]))
+"""
+    in_fresh_interpreter(code)
+    code = f"""
+import sys
+from icefloe.catalog import load_catalog
+catalog = load_catalog("local", type="sql", uri="sqlite:///{tmp_path}/catalog.db", warehouse={str(tmp_path)!r})
+assert len(catalog.load_table("db.t").schema().fields) == 1
+unused = ("table.scan", "table.write", "table.row_level.merge", "table.update", "table.write_transaction")
+print([name for name in unused if f"icefloe.{{name}}" in sys.modules])
+"""
+    assert in_fresh_interpreter(code) == "[]"
+
+
 def test_first_append_scan_and_count_load_no_pandas(tmp_path: Path) -> None:
     code = f"""
 import sys

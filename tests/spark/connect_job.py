@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import sys
-
-os.environ["PYSPARK_PYTHON"] = sys.executable
 
 import icefloe.spark
 import pyarrow as pa
@@ -16,8 +13,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 from pyspark.sql.connect.session import SparkSession as ConnectSession
 
-(lake,) = sys.argv[1:]
-spark = SparkSession.builder.remote("local[2]").getOrCreate()
+url, lake = sys.argv[1:]
+spark = SparkSession.builder.remote(url).getOrCreate()
 
 
 def expect(what: str, found: object, expected: object) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -12,15 +13,37 @@ import pytest
 pytest.importorskip("grpc", reason="Spark Connect needs grpcio: pip install 'pyspark[connect]'")
 
 JOB = Path(__file__).parent / "connect_job.py"
+SERVER = Path(__file__).parent / "connect_server.py"
 DEFAULTS = Path(__file__).parent / "defaults"
+
+
+@contextmanager
+def server(folder, environment):
+    """Yield the port of a Spark Connect server, which several runs on one machine must not share."""
+    log = folder / "server.log"
+    with log.open("w") as errors:
+        started = subprocess.Popen(
+            [sys.executable, str(SERVER)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            env=environment,
+            cwd=folder,
+        )
+    with started:  # the end of the block closes standard input, which ends the server, and waits for it
+        printed = started.stdout.readline().split()
+        assert printed[:1] == ["port"], log.read_text()[-3000:]
+        yield int(printed[1])
 
 
 def test_connect_session_writes_deletes_merges_and_reads(tmp_path):
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("SPARK_", "PYSPARK_"))}
     environment["SPARK_CONF_DIR"] = str(DEFAULTS)
-    command = [sys.executable, str(JOB), str(tmp_path / "lake")]
-    ran = subprocess.run(
-        command, capture_output=True, text=True, timeout=600, check=False, env=environment, cwd=tmp_path
-    )
+    with server(tmp_path, environment) as port:
+        command = [sys.executable, str(JOB), f"sc://127.0.0.1:{port}", str(tmp_path / "lake")]
+        ran = subprocess.run(
+            command, capture_output=True, text=True, timeout=600, check=False, env=environment, cwd=tmp_path
+        )
     assert ran.returncode == 0, ran.stdout + ran.stderr[-3000:]
     assert "connected" in ran.stdout

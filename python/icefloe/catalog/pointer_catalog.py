@@ -1,6 +1,7 @@
 """A catalog that stores one metadata location for each table: the common part of SQL and in-memory catalogs.
 
-The metadata file is written first, under a unique name. The swap of the location is the commit.
+The metadata file is written first, under a unique name. The swap of the location is the commit. Methods load the modules of tables at
+their first use, so that a session has a catalog before.
 """
 
 from __future__ import annotations
@@ -11,11 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from icefloe import _core
-from icefloe.catalog.apply_commit import check_same_uuid, new_metadata, updated_metadata
 from icefloe.catalog.catalog import Catalog, new_table_location
 from icefloe.catalog.identifiers import dotted, split_table_identifier, to_identifier
 from icefloe.catalog.outcome import run_change
-from icefloe.catalog.purge import delete_table_files
 from icefloe.exceptions import (
     CommitFailedException,
     CommitStateUnknownException,
@@ -27,13 +26,10 @@ from icefloe.exceptions import (
     ValidationError,
 )
 from icefloe.partitioning import UNPARTITIONED_PARTITION_SPEC, PartitionSpec
-from icefloe.table import CreateTableTransaction, StagedTable, Table
 from icefloe.table.commit.committing_table import CommitTableResponse
 from icefloe.table.environment import SYSTEM, Environment
-from icefloe.table.metadata.files import metadata_content, next_catalog_location, read_metadata
 from icefloe.table.properties.definitions import DELETE_AFTER_COMMIT, GC_ENABLED
 from icefloe.table.sorting import UNSORTED_SORT_ORDER, SortOrder
-from icefloe.table.update import AssertCreate, update_table_metadata
 from icefloe.typedef import EMPTY_DICT, Identifier, Properties
 
 if TYPE_CHECKING:
@@ -42,6 +38,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from icefloe.schema import Schema
+    from icefloe.table import CreateTableTransaction, Table
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.update import TableRequirement, TableUpdate
 
@@ -99,6 +96,8 @@ class PointerCatalog(Catalog):
         sort_order: SortOrder = UNSORTED_SORT_ORDER,
         properties: Properties = EMPTY_DICT,
     ) -> Table:
+        from icefloe.catalog.apply_commit import new_metadata
+
         namespace, name = self._new_name(identifier)
         new_location = self._new_table_location(identifier, location)
         stored = self.table_properties(properties)
@@ -115,6 +114,9 @@ class PointerCatalog(Catalog):
         sort_order: SortOrder = UNSORTED_SORT_ORDER,
         properties: Properties = EMPTY_DICT,
     ) -> CreateTableTransaction:
+        from icefloe.catalog.apply_commit import new_metadata
+        from icefloe.table import CreateTableTransaction, StagedTable
+
         namespace, name = self._new_name(identifier)
         new_location = self._new_table_location(identifier, location)
         stored = self.table_properties(properties)
@@ -125,7 +127,7 @@ class PointerCatalog(Catalog):
     def load_table(self, identifier: str | Identifier) -> Table:  # noqa: D102
         namespace, name = split_table_identifier(identifier)
         location = self._existing_pointer(namespace, name)
-        return self._table(namespace, name, read_metadata(self.file_io(location), location), location)
+        return self._table(namespace, name, self._read(location), location)
 
     def table_exists(self, identifier: str | Identifier) -> bool:  # noqa: D102
         levels = to_identifier(identifier)
@@ -140,6 +142,8 @@ class PointerCatalog(Catalog):
         )
 
     def purge_table(self, identifier: str | Identifier) -> None:  # noqa: D102
+        from icefloe.catalog.purge import delete_table_files
+
         namespace, name = split_table_identifier(identifier)
         table = self.load_table(identifier)
         if not GC_ENABLED.of(table.properties):
@@ -187,6 +191,9 @@ class PointerCatalog(Catalog):
     def commit_table(  # noqa: D102
         self, table: Table, requirements: tuple[TableRequirement, ...], updates: tuple[TableUpdate, ...]
     ) -> CommitTableResponse:
+        from icefloe.catalog.apply_commit import check_same_uuid, updated_metadata
+        from icefloe.table.update import AssertCreate, update_table_metadata
+
         namespace, name = split_table_identifier(table.name())
         # A staged table has no metadata file yet; for any other table the requirement is broken.
         staged = table.metadata_location == ""
@@ -233,12 +240,18 @@ class PointerCatalog(Catalog):
         return new_table_location(self, identifier, location)
 
     def _table(self, namespace: Identifier, name: str, metadata: TableMetadata, location: str) -> Table:
+        from icefloe.table.table import Table
+
         return Table((*namespace, name), metadata, self.absolute(location), self.file_io(location), self)
 
     def _read(self, location: str) -> TableMetadata:
+        from icefloe.table.metadata.files import read_metadata
+
         return read_metadata(self.file_io(location), location)
 
     def _write(self, metadata: TableMetadata, previous: str | None) -> str:
+        from icefloe.table.metadata.files import metadata_content, next_catalog_location
+
         location = next_catalog_location(metadata, previous, self.environment)
         unsynced = _core.UnsyncedFiles()
         io = self.file_io(location).deferring(unsynced)

@@ -6,13 +6,8 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 from icefloe.exceptions import CommitFailedException, NoSuchTableError, TableAlreadyExistsError
-from icefloe.io.pyarrow import pyarrow_to_schema
 from icefloe.partitioning import UNPARTITIONED_PARTITION_SPEC, PartitionSpec
 from icefloe.schema import Schema
-from icefloe.table import ReplaceTableTransaction
-from icefloe.table.properties import properties_as_text
-from icefloe.table.properties.checking import check_whole_numbers
-from icefloe.table.replacement import Replacement
 from icefloe.table.sorting import UNSORTED_SORT_ORDER, SortOrder
 from icefloe.typedef import EMPTY_DICT, Identifier, Properties
 
@@ -21,7 +16,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from icefloe.table import CreateTableTransaction, Table
+    from icefloe.table import CreateTableTransaction, ReplaceTableTransaction, Table
 
 ATTEMPTS = 10
 """Attempts of `create_or_replace_table`, each after another client created or dropped the table."""
@@ -45,6 +40,8 @@ class TableCreation(ABC):
         Raises:
             ValidationError: A value is None, or a property that icefloe reads as a whole number has another text.
         """
+        from icefloe.table.properties import properties_as_text
+        from icefloe.table.properties.checking import check_whole_numbers
 
         def below(prefix: str) -> dict[str, object]:
             return {key.removeprefix(prefix): value for key, value in self.properties.items() if key.startswith(prefix)}
@@ -156,6 +153,10 @@ class TableCreation(ABC):
             NoSuchTableError: The table does not exist.
             ValidationError: The spec, the sort order or a property does not fit the schema.
         """
+        from icefloe.io.pyarrow import pyarrow_to_schema
+        from icefloe.table import ReplaceTableTransaction
+        from icefloe.table.replacement import Replacement
+
         table = self.load_table(identifier)
         columns = schema if isinstance(schema, Schema) else pyarrow_to_schema(schema)
         own = None if location is None else table.io.core.absolute(location)

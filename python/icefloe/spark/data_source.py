@@ -77,9 +77,9 @@ def register(spark: Any = None) -> None:
         >>> spark.read.format("icefloe").options(**options).load("db.events").count()
         3
     """
-    from icefloe.spark.session_catalog import register_source
+    from icefloe.spark.session_catalog import SessionCatalog
 
-    register_source(active_session(spark), IcefloeDataSource)
+    SessionCatalog(active_session(spark)).register_source(IcefloeDataSource)
 
 
 class IcefloeDataSource(DataSource):

@@ -8,67 +8,189 @@ looks for installed data sources. The methods that these end in take millisecond
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JError
 
 from icefloe.spark.session import is_connect
-from icefloe.spark.types.conform import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pyspark.sql.types import StructType
 
-_CATALOG = "org.apache.spark.sql.catalyst.catalog."
+_CATALYST = "org.apache.spark.sql.catalyst."
 _PYTHON_SOURCE = "org.apache.spark.sql.execution.datasources.v2.python.UserDefinedPythonDataSource"
 # Positions of CatalogTable's parameters, the first of which is 1; those after the provider have defaults.
 _PROVIDER, _PROPERTIES, _TRACKS_PARTITIONS = 5, 12, 18
+_NO_COLUMNS = '{"type":"struct","fields":[]}'
 
 
-def register_source(spark: Any, source: type[Any]) -> None:
-    """Register a data source with a session, in place of another one of its name, which is in lower case."""
-    if is_connect(spark) or not _done(lambda: _put_source(spark, source)):
-        spark.dataSource.register(source)
-
-
-def create_database(spark: Any, name: str, comment: str) -> None:
-    """Create a database in Spark's own catalog.
+class SessionCatalog:
+    """Spark's own catalog of a session, and the session's data sources.
 
     Args:
         spark: Session.
-        name: Name of letters, digits and underscores.
-        comment: Text without quotes.
     """
-    if not _has_own_catalog(spark) or not _done(lambda: _put_database(spark, name, comment)):
-        spark.sql(f"CREATE DATABASE {name} COMMENT '{comment}'")
+
+    def __init__(self, spark: Any) -> None:
+        self._spark = spark
+
+    def prepare(self) -> None:
+        """Have the JVM make the session's catalog and load the classes of the other methods; no entry changes.
+
+        Their first use takes the JVM hundreds of milliseconds, in which another thread loads modules and tables.
+        """
+        if self._is_own:
+            with suppress(Py4JError, TypeError):
+                self._entries.prepare()
+
+    def register_source(self, source: type[Any]) -> None:
+        """Register a data source with the session, in place of another one of its name, which is in lower case."""
+        if is_connect(self._spark) or not _done(lambda: _put_source(self._spark, source)):
+            self._spark.dataSource.register(source)
+
+    def create_database(self, name: str, comment: str) -> None:
+        """Create a database.
+
+        Args:
+            name: Name of letters, digits and underscores.
+            comment: Text without quotes.
+        """
+        if not self._is_own or not _done(lambda: self._entries.put_database(name, comment)):
+            self._spark.sql(f"CREATE DATABASE {name} COMMENT '{comment}'")
+
+    def database_exists(self, name: str) -> bool:
+        """Return whether there is a database of a name."""
+        if self._is_own:
+            with suppress(Py4JError, TypeError):
+                return bool(self._entries.catalog.databaseExists(name))
+        return bool(self._spark.catalog.databaseExists(name))
+
+    def create_table(self, database: str, table: str, source: str, schema: StructType) -> None:
+        """Create a table of a registered data source.
+
+        Args:
+            database: Its database, which exists.
+            table: Name of letters, digits and underscores.
+            source: Name of the data source.
+            schema: Schema of the rows.
+        """
+        name = f"{database}.`{table}`"
+        if is_connect(self._spark):
+            # A Connect client reads all rows of a table that its catalog interface creates; SQL has Spark infer the schema.
+            self._spark.sql(f"CREATE TABLE {name} USING {source}")
+        elif not self._is_own or not _done(lambda: self._entries.put_table(database, table, source, schema)):
+            # SQL would start a Python process for the schema, and has no required elements of lists and maps.
+            self._spark.catalog.createTable(name, source=source, schema=schema)
+
+    @cached_property
+    def _is_own(self) -> bool:
+        """Whether ``spark_catalog`` is Spark's own class in this JVM."""
+        spark = self._spark
+        return not is_connect(spark) and spark.conf.get("spark.sql.catalog.spark_catalog", "builtin") == "builtin"
+
+    @cached_property
+    def _entries(self) -> _Entries:
+        return _Entries(self._spark)
 
 
-def database_exists(spark: Any, name: str) -> bool:
-    """Return whether Spark's own catalog has a database."""
-    if _has_own_catalog(spark):
-        with suppress(Py4JError, TypeError):
-            return bool(_session_catalog(spark).databaseExists(name))
-    return bool(spark.catalog.databaseExists(name))
-
-
-def create_table(spark: Any, database: str, table: str, source: str, schema: StructType) -> None:
-    """Create a table of a registered data source in Spark's own catalog.
+class _Entries:
+    """The methods of Spark's own catalog in this JVM. What tables share is made once: each call takes a round trip.
 
     Args:
         spark: Session.
-        database: Its database, which exists.
-        table: Name of letters, digits and underscores.
-        source: Name of the data source.
-        schema: Schema of the rows.
     """
-    name = f"{database}.{quoted(table)}"
-    if is_connect(spark):
-        # A Connect client reads all rows of a table that its catalog interface creates; SQL has Spark infer the schema.
-        spark.sql(f"CREATE TABLE {name} USING {source}")
-    elif not _has_own_catalog(spark) or not _done(lambda: _put_table(spark, database, table, source, schema)):
-        # SQL would start a Python process for the schema, and has no required elements of lists and maps.
-        spark.catalog.createTable(name, source=source, schema=schema)
+
+    def __init__(self, spark: Any) -> None:
+        self._jvm = spark._jvm  # noqa: SLF001 - neither has a public name
+        self._session = spark._jsparkSession  # noqa: SLF001
+        self._tracks_partitions = spark.conf.get("spark.sql.hive.manageFilesourcePartitions") == "true"
+        self.catalog = self._session.sessionState().catalog()
+
+    def prepare(self) -> None:
+        """Have the JVM load what the other methods use."""
+        self.catalog.databaseExists("default")
+        self._table("default", "t", "s", self._struct(_NO_COLUMNS))
+
+    def put_database(self, name: str, comment: str) -> None:
+        """Create a database."""
+        properties = self._map({"owner": self._owner})
+        path = self.catalog.getDefaultDBPath(name)
+        self.catalog.createDatabase(self._class("catalog.CatalogDatabase")(name, comment, path, properties), False)
+
+    def put_table(self, database: str, table: str, source: str, schema: StructType) -> None:
+        """Create a table of a data source."""
+        self.catalog.createTable(self._table(database, table, source, self._struct(schema.json())), False, True)
+
+    def _table(self, database: str, table: str, source: str, struct: Any) -> Any:
+        """Return an entry of a table."""
+        identifier = self._identifier_class(table, self._some(database))
+        # Spark makes a directory for a table without a location, and starts a process for its permissions.
+        location = self._some(self.catalog.defaultTablePath(identifier))
+        parameters = {**self._parameters, _PROPERTIES: self._map({"owner": self._owner, "provider": source})}
+        return self._table_class(
+            identifier,
+            self._managed,
+            self._no_storage.copy(location, *self._storage_parameters),
+            struct,
+            self._some(source),
+            *(parameters[number] for number in sorted(parameters)),
+        )
+
+    def _struct(self, schema: str) -> Any:
+        return self._session.parseDataType(schema)
+
+    def _map(self, values: dict[str, str]) -> Any:
+        return self._jvm.PythonUtils.toScalaMap(values)
+
+    def _class(self, name: str) -> Any:
+        return getattr(self._jvm, f"{_CATALYST}{name}")
+
+    def _parameter_count(self, name: str) -> int:
+        found = self._jvm.java.lang.Class.forName(f"{_CATALYST}{name}").getConstructors()[0]
+        return int(found.getParameterCount())
+
+    @cached_property
+    def _owner(self) -> str:
+        return str(getattr(self._jvm, "org.apache.spark.util.Utils").getCurrentUserName())
+
+    @cached_property
+    def _some(self) -> Any:
+        return getattr(self._jvm, "scala.Some")
+
+    @cached_property
+    def _identifier_class(self) -> Any:
+        return self._class("TableIdentifier")
+
+    @cached_property
+    def _table_class(self) -> Any:
+        return self._class("catalog.CatalogTable")
+
+    @cached_property
+    def _managed(self) -> Any:
+        return self._class("catalog.CatalogTableType").MANAGED()
+
+    @cached_property
+    def _no_storage(self) -> Any:
+        return self._class("catalog.CatalogStorageFormat").empty()
+
+    @cached_property
+    def _storage_parameters(self) -> list[Any]:
+        """The parameters of a table's storage after its location."""
+        count = self._parameter_count("catalog.CatalogStorageFormat")
+        return [getattr(self._no_storage, f"copy$default${number}")() for number in range(2, count + 1)]
+
+    @cached_property
+    def _parameters(self) -> dict[int, Any]:
+        """The parameters of a table after its provider, by their position, without the properties."""
+        count = self._parameter_count("catalog.CatalogTable")
+        others = [
+            number for number in range(_PROVIDER + 1, count + 1) if number not in (_PROPERTIES, _TRACKS_PARTITIONS)
+        ]
+        defaults = {number: getattr(self._table_class, f"apply$default${number}")() for number in others}
+        return {**defaults, _TRACKS_PARTITIONS: self._tracks_partitions}
 
 
 def _done(change: Callable[[], Any]) -> bool:
@@ -80,15 +202,6 @@ def _done(change: Callable[[], Any]) -> bool:
     return True
 
 
-def _has_own_catalog(spark: Any) -> bool:
-    """Return whether ``spark_catalog`` is Spark's own class in this JVM."""
-    return not is_connect(spark) and spark.conf.get("spark.sql.catalog.spark_catalog", "builtin") == "builtin"
-
-
-def _session_catalog(spark: Any) -> Any:
-    return spark._jsparkSession.sessionState().catalog()  # noqa: SLF001 - it has no public name
-
-
 def _put_source(spark: Any, source: type[Any]) -> None:
     """Register a data source as ``dataSource.register`` does, without the process that it starts to warn of other sources of the name."""
     from pyspark.sql.udf import _wrap_function
@@ -98,36 +211,3 @@ def _put_source(spark: Any, source: type[Any]) -> None:
     sources.setAccessible(True)
     made = getattr(spark._jvm, _PYTHON_SOURCE)(_wrap_function(spark.sparkContext, source))  # noqa: SLF001
     sources.get(manager).put(source.name(), made)
-
-
-def _put_database(spark: Any, name: str, comment: str) -> None:
-    jvm, catalog = spark._jvm, _session_catalog(spark)  # noqa: SLF001
-    properties = jvm.PythonUtils.toScalaMap({"owner": _user(jvm)})
-    database = getattr(jvm, f"{_CATALOG}CatalogDatabase")(name, comment, catalog.getDefaultDBPath(name), properties)
-    catalog.createDatabase(database, False)
-
-
-def _put_table(spark: Any, database: str, table: str, source: str, schema: StructType) -> None:
-    jvm = spark._jvm  # noqa: SLF001
-    kind = getattr(jvm, f"{_CATALOG}CatalogTable")
-    parameters = jvm.java.lang.Class.forName(f"{_CATALOG}CatalogTable").getConstructors()[0].getParameterCount()
-    others = {
-        _PROPERTIES: jvm.PythonUtils.toScalaMap({"owner": _user(jvm), "provider": source}),
-        _TRACKS_PARTITIONS: spark.conf.get("spark.sql.hive.manageFilesourcePartitions") == "true",
-    }
-    made = kind(
-        jvm.org.apache.spark.sql.catalyst.TableIdentifier(table, jvm.scala.Some(database)),
-        getattr(jvm, f"{_CATALOG}CatalogTableType").MANAGED(),
-        getattr(jvm, f"{_CATALOG}CatalogStorageFormat").empty(),
-        spark._jsparkSession.parseDataType(schema.json()),  # noqa: SLF001
-        jvm.scala.Some(source),
-        *(
-            others[number] if number in others else getattr(kind, f"apply$default${number}")()
-            for number in range(_PROVIDER + 1, parameters + 1)
-        ),
-    )
-    _session_catalog(spark).createTable(made, False, True)
-
-
-def _user(jvm: Any) -> str:
-    return str(jvm.org.apache.spark.util.Utils.getCurrentUserName())

@@ -12,7 +12,7 @@ from icefloe.catalog import load_catalog
 from icefloe.exceptions import ValidationError
 from icefloe.spark.writer.commit import SNAPSHOT_PROPERTY
 from icefloe.spark.writer.options import REFUSED, WRITE_OPTIONS, refused, spelled
-from icefloe.table import StaticTable
+from icefloe.table.static import StaticTable
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

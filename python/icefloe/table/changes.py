@@ -1,25 +1,27 @@
-"""The changes of a table that its handle commits one by one and a transaction commits together."""
+"""The changes of a table that its handle commits one by one and a transaction commits together.
+
+Each method loads the modules of its change: a session that only reads tables needs none of them.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from icefloe.table.commit.data_file_changes import DeleteFiles, FastAppend, MergeAppend, OverwriteFiles
-from icefloe.table.commit.manage_snapshots import ManageSnapshots
-from icefloe.table.commit.replace_partition_files import ReplacePartitionFiles
-from icefloe.table.commit.rewrite_files import RewriteFiles
-from icefloe.table.commit.rewrite_manifests import RewriteManifests
-from icefloe.table.commit.row_delta import RowDelta
 from icefloe.table.refs import MAIN_BRANCH
 from icefloe.table.row_changes import TableRowChanges
-from icefloe.table.update.schema import UpdateSchema
-from icefloe.table.update.sorting import UpdateSortOrder
-from icefloe.table.update.spec import UpdateSpec
-from icefloe.table.update.statistics import UpdateStatistics
-from icefloe.table.write.add_files import add_existing_files
 from icefloe.typedef import EMPTY_DICT
 
 if TYPE_CHECKING:
+    from icefloe.table.commit.data_file_changes import DeleteFiles, FastAppend, MergeAppend, OverwriteFiles
+    from icefloe.table.commit.manage_snapshots import ManageSnapshots
+    from icefloe.table.commit.replace_partition_files import ReplacePartitionFiles
+    from icefloe.table.commit.rewrite_files import RewriteFiles
+    from icefloe.table.commit.rewrite_manifests import RewriteManifests
+    from icefloe.table.commit.row_delta import RowDelta
+    from icefloe.table.update.schema import UpdateSchema
+    from icefloe.table.update.sorting import UpdateSortOrder
+    from icefloe.table.update.spec import UpdateSpec
+    from icefloe.table.update.statistics import UpdateStatistics
     from icefloe.typedef import Properties
 
 
@@ -60,6 +62,8 @@ class TableChanges(TableRowChanges):
             >>> table.scan().count()
             5
         """
+        from icefloe.table.write.add_files import add_existing_files
+
         target = self.target(branch, snapshot_properties)
         add_existing_files(target, file_paths, check_duplicates=check_duplicate_files)
 
@@ -67,48 +71,64 @@ class TableChanges(TableRowChanges):
         self, branch: str | None = MAIN_BRANCH, snapshot_properties: Properties | None = None
     ) -> MergeAppend:
         """Return an append of data files that exist already; small manifests are merged."""
+        from icefloe.table.commit.data_file_changes import MergeAppend
+
         return MergeAppend(self._open_transaction(), branch, snapshot_properties)
 
     def new_fast_append(
         self, branch: str | None = MAIN_BRANCH, snapshot_properties: Properties | None = None
     ) -> FastAppend:
         """Return an append of data files that exist already; no manifest is merged."""
+        from icefloe.table.commit.data_file_changes import FastAppend
+
         return FastAppend(self._open_transaction(), branch, snapshot_properties)
 
     def new_overwrite(
         self, branch: str | None = MAIN_BRANCH, snapshot_properties: Properties | None = None
     ) -> OverwriteFiles:
         """Return a replacement of data files by other data files that exist already."""
+        from icefloe.table.commit.data_file_changes import OverwriteFiles
+
         return OverwriteFiles(self._open_transaction(), branch, snapshot_properties)
 
     def new_delete(
         self, branch: str | None = MAIN_BRANCH, snapshot_properties: Properties | None = None
     ) -> DeleteFiles:
         """Return a removal of data files."""
+        from icefloe.table.commit.data_file_changes import DeleteFiles
+
         return DeleteFiles(self._open_transaction(), branch, snapshot_properties)
 
     def new_row_delta(
         self, branch: str | None = MAIN_BRANCH, snapshot_properties: Properties | None = None
     ) -> RowDelta:
         """Return a row-level change by data and delete files that exist already."""
+        from icefloe.table.commit.row_delta import RowDelta
+
         return RowDelta(self._open_transaction(), branch, snapshot_properties)
 
     def new_replace_partitions(
         self, branch: str | None = MAIN_BRANCH, snapshot_properties: Properties | None = None
     ) -> ReplacePartitionFiles:
         """Return a replacement of all files of the partitions that new data files lie in."""
+        from icefloe.table.commit.replace_partition_files import ReplacePartitionFiles
+
         return ReplacePartitionFiles(self._open_transaction(), branch, snapshot_properties)
 
     def new_rewrite(
         self, branch: str | None = MAIN_BRANCH, snapshot_properties: Properties | None = None
     ) -> RewriteFiles:
         """Return a replacement of files by files with the same rows."""
+        from icefloe.table.commit.rewrite_files import RewriteFiles
+
         return RewriteFiles(self._open_transaction(), branch, snapshot_properties)
 
     def rewrite_manifests(
         self, branch: str | None = MAIN_BRANCH, snapshot_properties: Properties | None = None
     ) -> RewriteManifests:
         """Return a rewriting of data manifests, which clusters their entries by partition."""
+        from icefloe.table.commit.rewrite_manifests import RewriteManifests
+
         return RewriteManifests(self._open_transaction(), branch, snapshot_properties)
 
     # ---- metadata
@@ -121,6 +141,8 @@ class TableChanges(TableRowChanges):
             >>> table.scan().use_ref("v1").count()
             3
         """
+        from icefloe.table.commit.manage_snapshots import ManageSnapshots
+
         return ManageSnapshots(self._open_transaction())
 
     def update_schema(self, allow_incompatible_changes: bool = False, case_sensitive: bool = True) -> UpdateSchema:
@@ -133,16 +155,24 @@ class TableChanges(TableRowChanges):
             >>> [field.name for field in table.schema().fields]
             ['id', 'note']
         """
+        from icefloe.table.update.schema import UpdateSchema
+
         return UpdateSchema(self._open_transaction(), allow_incompatible_changes, case_sensitive)
 
     def update_spec(self, case_sensitive: bool = True) -> UpdateSpec:
         """Return changes of the partition spec, committed by `commit()` or at the end of a `with` block."""
+        from icefloe.table.update.spec import UpdateSpec
+
         return UpdateSpec(self._open_transaction(), case_sensitive)
 
     def update_sort_order(self, case_sensitive: bool = True) -> UpdateSortOrder:
         """Return a new sort order, committed by `commit()` or at the end of a `with` block."""
+        from icefloe.table.update.sorting import UpdateSortOrder
+
         return UpdateSortOrder(self._open_transaction(), case_sensitive)
 
     def update_statistics(self) -> UpdateStatistics:
         """Return changes of the statistics files of snapshots, committed by `commit()` or at the end of a `with` block."""
+        from icefloe.table.update.statistics import UpdateStatistics
+
         return UpdateStatistics(self._open_transaction())

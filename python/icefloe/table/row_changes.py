@@ -1,4 +1,7 @@
-"""The changes of a table's rows, which its handle commits one by one and a transaction commits together."""
+"""The changes of a table's rows, which its handle commits one by one and a transaction commits together.
+
+Each method loads the modules of its change: a session that only reads tables needs none of them.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,8 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from icefloe.expressions import AlwaysTrue
-from icefloe.table.commit.data_file_changes import MergeAppend
 from icefloe.table.refs import MAIN_BRANCH
-from icefloe.table.row_level.apply_changes import apply_change_rows
-from icefloe.table.row_level.merge import Merge
-from icefloe.table.row_level.source_rows import MEMORY_LIMIT
-from icefloe.table.row_level.target import Target
-from icefloe.table.row_level.update import delete_where, update_rows
-from icefloe.table.row_level.upsert import upsert_rows
-from icefloe.table.write.overwrite import overwrite_partitions, overwrite_rows
+from icefloe.table.row_level.memory_limit import MEMORY_LIMIT
 from icefloe.typedef import EMPTY_DICT
 
 if TYPE_CHECKING:
@@ -23,7 +19,8 @@ if TYPE_CHECKING:
     from icefloe.expressions import BooleanExpression
     from icefloe.table.commit.transaction import Transaction
     from icefloe.table.row_level.apply_changes import ApplyChangesResult
-    from icefloe.table.row_level.merge import MergeResult
+    from icefloe.table.row_level.merge import Merge, MergeResult
+    from icefloe.table.row_level.target import Target
     from icefloe.table.row_level.upsert import UpsertResult
     from icefloe.typedef import Properties
 
@@ -56,6 +53,8 @@ class TableRowChanges(ABC):
         Raises:
             ValidationError: `branch` is a tag.
         """
+        from icefloe.table.row_level.target import Target
+
         return Target(self._open_transaction(), branch, snapshot_properties)
 
     # ---- rows
@@ -74,6 +73,8 @@ class TableRowChanges(ABC):
             >>> table.scan().count()
             4
         """
+        from icefloe.table.commit.data_file_changes import MergeAppend
+
         with self.target(branch, snapshot_properties) as target:
             files = target.writer.data_files(df)
             MergeAppend(target.transaction, branch, snapshot_properties).append(files).commit()
@@ -97,6 +98,8 @@ class TableRowChanges(ABC):
             >>> sorted(table.scan().to_arrow().column("id").to_pylist())
             [1, 2, 30]
         """
+        from icefloe.table.write.overwrite import overwrite_rows
+
         with self.target(branch, snapshot_properties) as target:
             overwrite_rows(target, df, overwrite_filter, case_sensitive=case_sensitive)
 
@@ -119,6 +122,8 @@ class TableRowChanges(ABC):
             >>> table.scan().to_arrow().column("id").to_pylist()
             [7]
         """
+        from icefloe.table.write.overwrite import overwrite_partitions
+
         with self.target(branch, snapshot_properties) as target:
             overwrite_partitions(target, df)
 
@@ -143,6 +148,8 @@ class TableRowChanges(ABC):
             >>> table.scan().to_arrow().column("id").to_pylist()
             [3]
         """
+        from icefloe.table.row_level.update import delete_where
+
         with self.target(branch, snapshot_properties) as target:
             delete_where(target, delete_filter, case_sensitive=case_sensitive)
 
@@ -182,6 +189,8 @@ class TableRowChanges(ABC):
             >>> sorted(table.scan().to_arrow().column("id").to_pylist())
             [1, 2, 30]
         """
+        from icefloe.table.row_level.update import update_rows
+
         with self.target(branch, snapshot_properties) as target:
             return update_rows(target, update_filter, values, case_sensitive=case_sensitive)
 
@@ -212,6 +221,8 @@ class TableRowChanges(ABC):
             >>> table.merge(changes, on=["id"]).when_matched_delete().when_not_matched_insert().execute()
             MergeResult(rows_updated=0, rows_deleted=1, rows_inserted=1)
         """
+        from icefloe.table.row_level.merge import Merge
+
         return Merge(self.target(branch, snapshot_properties), source, on, memory_limit=memory_limit)
 
     def upsert(  # noqa: PLR0913 - the signature shared with PyIceberg
@@ -245,6 +256,8 @@ class TableRowChanges(ABC):
             >>> table.upsert(pa.table({"id": [3, 4]}), join_cols=["id"])
             UpsertResult(rows_updated=0, rows_inserted=1)
         """
+        from icefloe.table.row_level.upsert import upsert_rows
+
         return upsert_rows(
             self.target(branch, snapshot_properties),
             df,
@@ -298,6 +311,8 @@ class TableRowChanges(ABC):
             >>> table.apply_changes(changes, ["id"], "op", "at", batch_id="7")
             ApplyChangesResult(applied=False, rows_upserted=0, rows_deleted=0)
         """
+        from icefloe.table.row_level.apply_changes import apply_change_rows
+
         target = self.target(branch, snapshot_properties)
         result = apply_change_rows(target, changes, keys, op_column, sequence_column, batch_id=batch_id)
         if result.applied and branch is not None:

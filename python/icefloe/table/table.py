@@ -1,6 +1,6 @@
 """The handle of a table: its metadata, scans of it and changes to it.
 
-Metadata tables, diagnosis and maintenance are loaded at their first use: they are a third of the modules of a table.
+Scans, changes, metadata tables, diagnosis and maintenance are loaded at their first use: most of the modules of a table are theirs.
 """
 
 from __future__ import annotations
@@ -10,10 +10,7 @@ from typing import TYPE_CHECKING
 from icefloe.exceptions import ValidationError
 from icefloe.table.changes import TableChanges
 from icefloe.table.row_changes import ALWAYS_TRUE
-from icefloe.table.row_level.unfolded_files import is_fold_due
-from icefloe.table.scan import DataScan, IncrementalAppendScan, IncrementalChangelogScan
 from icefloe.table.table_version import TableVersion
-from icefloe.table.write_transaction import WriteTransaction
 from icefloe.typedef import EMPTY_DICT
 
 if TYPE_CHECKING:
@@ -27,6 +24,8 @@ if TYPE_CHECKING:
     from icefloe.table.inspect import InspectTable
     from icefloe.table.maintenance import MaintenanceTable
     from icefloe.table.metadata import TableMetadata
+    from icefloe.table.scan import DataScan, IncrementalAppendScan, IncrementalChangelogScan
+    from icefloe.table.write_transaction import WriteTransaction
     from icefloe.typedef import Identifier, Properties
 
 
@@ -136,6 +135,8 @@ class Table(TableVersion, TableChanges):
             >>> table.scan("id > 1", selected_fields=("id",)).to_arrow().to_pydict()
             {'id': [2, 3]}
         """
+        from icefloe.table.scan import DataScan
+
         name = self._dotted_name()
         return DataScan(
             self.metadata, self.io, row_filter, selected_fields, case_sensitive, snapshot_id, options, limit, name
@@ -172,6 +173,8 @@ class Table(TableVersion, TableChanges):
             >>> table.incremental_append_scan(from_snapshot_id_exclusive=seen).to_arrow().column("id").to_pylist()
             [4, 5]
         """
+        from icefloe.table.scan import IncrementalAppendScan
+
         return IncrementalAppendScan(
             self.metadata,
             self.io,
@@ -221,6 +224,8 @@ class Table(TableVersion, TableChanges):
             >>> changes.to_arrow().select(["id", "_change_type", "_change_ordinal"]).to_pylist()
             [{'id': 2, '_change_type': 'DELETE', '_change_ordinal': 0}]
         """
+        from icefloe.table.scan import IncrementalChangelogScan
+
         return IncrementalChangelogScan(
             self.metadata,
             self.io,
@@ -259,6 +264,8 @@ class Table(TableVersion, TableChanges):
             >>> sorted(table.scan().to_arrow().column("id").to_pylist())
             [2, 3, 10]
         """
+        from icefloe.table.write_transaction import WriteTransaction
+
         self.catalog.check_location(self)
         return WriteTransaction(self)
 
@@ -279,12 +286,16 @@ class Table(TableVersion, TableChanges):
         return MaintenanceTable(self)
 
     def _fold_changes(self, branch: str) -> None:
+        from icefloe.table.row_level.unfolded_files import is_fold_due
+
         if is_fold_due(self.metadata, branch):
             from icefloe.table.maintenance.fold.fold_changes import fold_changes
 
             fold_changes(self, branch)
 
     def _open_transaction(self) -> WriteTransaction:
+        from icefloe.table.write_transaction import WriteTransaction
+
         self.catalog.check_location(self)
         return WriteTransaction(self, autocommit=True)
 

@@ -355,6 +355,8 @@ def test_attach_creates_the_entries_that_statements_create(spark, lake, catalog)
         spark.catalog.createTable("stated.entry", source=attached[1].provider().get(), schema=schema)
         stated = entries(spark, "stated")
         assert [fields(entry) for entry in attached] == [fields(entry) for entry in stated]
+        places = [entry[1].location().toString().split("/")[-2:] for entry in (attached, stated)]
+        assert places == [["lake_db.db", "entry"], ["stated.db", "entry"]]
     finally:
         spark.sql("DROP DATABASE IF EXISTS stated CASCADE")
         catalog.drop_table("db.entry")

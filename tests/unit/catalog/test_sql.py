@@ -7,7 +7,11 @@ import pyarrow as pa
 import pytest
 from icefloe.catalog.sql import SqlCatalog
 from icefloe.catalog.sql.database import Database
+from icefloe.catalog.sql.layout import layout, layout_without_types, use_innodb
 from icefloe.exceptions import NamespaceNotEmptyError, StorageError, TableAlreadyExistsError, ValidationError
+from sqlalchemy.dialects import mysql
+from sqlalchemy.dialects.mysql import mariadb
+from sqlalchemy.schema import CreateTable
 
 SCHEMA = pa.schema([("id", pa.int64())])
 
@@ -42,6 +46,14 @@ def test_layout_without_types_is_read_and_written(tmp_path):
         update.set_properties({"a": "1"})
     assert catalog.load_table("db.t").properties["a"] == "1"
     assert catalog.list_tables("db") == [("db", "t")]
+
+
+@pytest.mark.parametrize("dialect", [mysql.dialect(), mariadb.MariaDBDialect()], ids=["mysql", "mariadb"])
+def test_tables_of_mysql_and_mariadb_have_transactions(dialect):
+    for version in (layout, layout_without_types):
+        use_innodb(version)
+        for table in version.tables.values():
+            assert "ENGINE=InnoDB" in str(CreateTable(table).compile(dialect=dialect))
 
 
 def test_views_are_not_tables(sql_catalog, tmp_path):

@@ -24,7 +24,7 @@ from icefloe.catalog.sql.errors import (
     is_transient,
     reason_of,
 )
-from icefloe.catalog.sql.layout import MYSQL_DIALECTS, TYPE_COLUMN, layout, tables
+from icefloe.catalog.sql.layout import MYSQL_DIALECTS, TYPE_COLUMN, layout, tables, use_innodb
 from icefloe.exceptions import IcebergError, StorageError, ValidationError
 
 if TYPE_CHECKING:
@@ -147,6 +147,8 @@ class Database:
     def create_tables(self, version: MetaData) -> None:
         """Create missing tables of a version of the layout. Several processes may do so concurrently."""
         try:
+            if self.engine.dialect.name in MYSQL_DIALECTS:
+                use_innodb(version)
             version.create_all(self.engine)
         except IcebergError:
             raise

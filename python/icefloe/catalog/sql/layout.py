@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import BINARY, Column, MetaData, String, Table, cast
-from sqlalchemy.dialects import mysql
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import NullType, TypeDecorator
@@ -42,6 +41,8 @@ class ExactText(TypeDecorator[str]):
         """Return the type of a column: in MySQL and MariaDB the collation without padding."""
         if dialect.name not in MYSQL_DIALECTS:
             return dialect.type_descriptor(String(self.length))
+        from sqlalchemy.dialects import mysql
+
         collation = "utf8mb4_nopad_bin" if getattr(dialect, "is_mariadb", False) else "utf8mb4_0900_bin"
         exact = mysql.VARCHAR(self.length, charset="utf8mb4", collation=collation)
         return dialect.type_descriptor(exact)
@@ -71,6 +72,8 @@ def _bytes_elsewhere(element: exact_bytes, compiler: Any, **options: Any) -> str
 
 @compiles(exact_bytes, *MYSQL_DIALECTS)
 def _bytes_in_mysql(element: exact_bytes, compiler: Any, **options: Any) -> str:
+    from sqlalchemy.dialects import mysql
+
     (text,) = element.clauses
     return str(compiler.process(cast(cast(text, mysql.CHAR(charset="utf8mb4")), BINARY), **options))
 
@@ -99,8 +102,6 @@ tables = Table(
     Column("metadata_location", ExactText(VALUE_LENGTH)),
     Column("previous_metadata_location", ExactText(VALUE_LENGTH)),
     Column(TYPE_COLUMN, String(5)),
-    mysql_engine="InnoDB",
-    mariadb_engine="InnoDB",
 )
 namespace_properties = Table(
     "iceberg_namespace_properties",
@@ -109,8 +110,6 @@ namespace_properties = Table(
     Column("namespace", ExactText(KEY_LENGTH), primary_key=True),
     Column("property_key", ExactText(KEY_LENGTH), primary_key=True),
     Column("property_value", ExactText(VALUE_LENGTH)),
-    mysql_engine="InnoDB",
-    mariadb_engine="InnoDB",
 )
 
 
@@ -121,9 +120,18 @@ def _without_types() -> MetaData:
         for column in tables.columns
         if column.name != TYPE_COLUMN
     ]
-    Table(tables.name, metadata, *columns, **tables.kwargs)
+    Table(tables.name, metadata, *columns)
     namespace_properties.to_metadata(metadata)
     return metadata
 
 
 layout_without_types = _without_types()
+
+
+def use_innodb(version: MetaData) -> None:
+    """Have MySQL and MariaDB create the tables of a layout in InnoDB, which has transactions.
+
+    As arguments of the tables the options would load the dialects of both for every database.
+    """
+    for table in version.tables.values():
+        table.dialect_kwargs.update({f"{dialect}_engine": "InnoDB" for dialect in MYSQL_DIALECTS})

@@ -1,4 +1,7 @@
-"""Catalogs attached to a Spark session."""
+"""Catalogs attached to a Spark session.
+
+The modules of tables and data sources are loaded while the JVM prepares its own catalog, since a session waits for both.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +10,13 @@ import re
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from icefloe.catalog.memory import InMemoryCatalog
 from icefloe.exceptions import FeatureUnsupportedError, NoSuchTableError, ValidationError
 from icefloe.spark.session import active_session, session_key
-from icefloe.spark.session_catalog import create_database, create_table, database_exists, register_source
-from icefloe.spark.statements.attached_source import source_class
+from icefloe.spark.session_catalog import SessionCatalog
 from icefloe.spark.statements.spark_names import database_names, table_names
-from icefloe.spark.statements.table_functions import register_functions
-from icefloe.spark.types.conform import quoted
-from icefloe.spark.types.to_spark import to_spark_schema
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -26,6 +25,12 @@ if TYPE_CHECKING:
     from icefloe.schema import Schema
     from icefloe.typedef import Identifier
 
+_MODULES_OF_TABLES = (
+    "icefloe.table.table",
+    "icefloe.table.metadata.files",
+    "icefloe.spark.statements.attached_source",
+    "icefloe.spark.types.to_spark",
+)
 _ATTACHED: dict[str, dict[str, AttachedCatalog]] = {}
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
@@ -72,6 +77,7 @@ class AttachedCatalog:
         self.catalog = catalog
         self.name = name
         self.views = views
+        self._session = SessionCatalog(spark)
         self._tables: dict[Identifier, tuple[str, str, Schema]] = {}
         self._databases: set[str] = set()
 
@@ -133,6 +139,14 @@ class AttachedCatalog:
                 return identifier
         return None
 
+    def prepare(self) -> None:
+        """Have the JVM prepare its own catalog while this process loads the modules of tables and data sources."""
+        with ThreadPoolExecutor(1) as pool:
+            prepared = pool.submit(self._session.prepare)
+            for name in _MODULES_OF_TABLES if self.views else ():
+                import_module(name)
+            prepared.result()
+
     def detach(self) -> None:
         """Remove the tables from Spark's own catalog."""
         for database in sorted(self._databases):
@@ -142,6 +156,8 @@ class AttachedCatalog:
 
     def _view(self, identifier: Identifier, database: str, table: str) -> _View | None:
         """Return how Spark's own catalog shows a table; None if it cannot."""
+        from icefloe.spark.types.to_spark import to_spark_schema
+
         try:
             schema = self.catalog.load_table(identifier).schema()
             return _View(identifier, database, table, self.name, schema, to_spark_schema(schema))
@@ -153,32 +169,34 @@ class AttachedCatalog:
 
     def _register(self, views: list[_View]) -> None:
         """Register the data source of each table with the session."""
+        from icefloe.spark.statements.attached_source import source_class
+
         for view in views:
-            register_source(self.spark, source_class(view.format_name, self.catalog, view.identifier))
+            self._session.register_source(source_class(view.format_name, self.catalog, view.identifier))
 
     def _show(self, view: _View, *, replace: bool) -> None:
         if replace:
-            self.spark.sql(f"DROP TABLE IF EXISTS {view.database}.{quoted(view.table)}")
-        create_table(self.spark, view.database, view.table, view.format_name, view.struct)
+            self.spark.sql(f"DROP TABLE IF EXISTS {view.database}.`{view.table}`")
+        self._session.create_table(view.database, view.table, view.format_name, view.struct)
         self._tables[view.identifier] = (view.database, view.table, view.schema)
 
     def _drop(self, identifier: Identifier) -> None:
         database, table, _ = self._tables.pop(identifier)
-        self.spark.sql(f"DROP TABLE IF EXISTS {database}.{quoted(table)}")
+        self.spark.sql(f"DROP TABLE IF EXISTS {database}.`{table}`")
 
     def _claim(self, database: str) -> bool:
         """Create a database of attached tables; return False if it is there already."""
         if database in self._databases:
             return False
         comment = f"Tables of catalog {self.name}, attached by icefloe"
-        if database_exists(self.spark, database):
+        if self._session.database_exists(database):
             if self.spark.catalog.getDatabase(database).description != comment:
                 raise ValidationError(
                     f"attach: Spark has a database {database!r} of its own; expected a name whose databases are free, got "
                     f"{self.name!r}: pass name='...', or views=False"
                 )
             self.spark.sql(f"DROP DATABASE {database} CASCADE")  # of an earlier session
-        create_database(self.spark, database, comment)
+        self._session.create_database(database, comment)
         self._databases.add(database)
         return True
 
@@ -210,6 +228,8 @@ def attach(spark: Any, catalog: Catalog, name: str = "lake", *, views: bool = Tr
         3
         >>> icefloe.spark.detach(spark, "shop")
     """
+    from icefloe.catalog.memory import InMemoryCatalog
+
     session = active_session(spark)
     if _NAME.fullmatch(name) is None or name.lower() in ("spark_catalog", "system", "session"):
         raise ValidationError(
@@ -222,9 +242,12 @@ def attach(spark: Any, catalog: Catalog, name: str = "lake", *, views: bool = Tr
         )
     shared = not isinstance(catalog, InMemoryCatalog)
     lake = AttachedCatalog(session, catalog, name.lower(), views=views and shared)
+    lake.prepare()
     lake.refresh()
     known[name.lower()] = lake
     if shared:
+        from icefloe.spark.statements.table_functions import register_functions
+
         register_functions(session, lake.catalog, lake.name)
     return lake
 

@@ -13,9 +13,7 @@ from pyspark.sql.types import LongType, StructField, StructType
 from pyspark.sql.udtf import AnalyzeResult
 
 from icefloe.exceptions import ValidationError
-from icefloe.spark.maintenance.snapshot_changes import ancestor_rows
-from icefloe.spark.metadata_tables import metadata_rows, metadata_schema
-from icefloe.spark.statements.attached_source import CatalogRecipe
+from icefloe.spark.statements.catalog_recipe import CatalogRecipe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,10 +38,14 @@ def _metadata_function(recipe: CatalogRecipe) -> type[Any]:
     class Metadata:
         @staticmethod
         def analyze(table: Any, name: Any) -> AnalyzeResult:
+            from icefloe.spark.metadata_tables import metadata_schema
+
             schema = metadata_schema(recipe.load().load_table(_text(table)), _text(name))
             return AnalyzeResult(from_arrow_schema(schema))
 
         def eval(self, table: str, name: str) -> Iterator[tuple[Any, ...]]:
+            from icefloe.spark.metadata_tables import metadata_rows
+
             rows = metadata_rows(recipe.load().load_table(table), name)
             for row in rows.to_pylist(maps_as_pydicts="strict"):
                 yield tuple(row.values())
@@ -58,6 +60,8 @@ def _ancestors_function(recipe: CatalogRecipe) -> type[Any]:
             return AnalyzeResult(ANCESTOR_COLUMNS)
 
         def eval(self, table: str, snapshot_id: int | None = None) -> Iterator[tuple[int, int]]:
+            from icefloe.spark.maintenance.snapshot_changes import ancestor_rows
+
             yield from ancestor_rows(recipe.load().load_table(table), snapshot_id)
 
     return AncestorsOf

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from icefloe.table.row_level.change_files import commit_changes
 from icefloe.table.row_level.clauses import Action, Clauses, Match
 from icefloe.table.row_level.join_keys import join_keys
+from icefloe.table.row_level.memory_limit import MEMORY_LIMIT
 from icefloe.table.row_level.merge_join import MergeJoin
 from icefloe.table.row_level.row_commit import RowLevelOperation
-from icefloe.table.row_level.source_rows import MEMORY_LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

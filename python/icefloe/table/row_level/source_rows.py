@@ -14,8 +14,6 @@ from icefloe.types.arrow import storage_table
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-MEMORY_LIMIT = 256 * 1024 * 1024
-
 
 def source_table(data: object, convert: Callable[[pa.Table], pa.Table], memory_limit: int) -> pa.Table:
     """Return the rows of a source as a table.

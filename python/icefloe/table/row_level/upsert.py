@@ -10,9 +10,9 @@ import pyarrow as pa
 
 from icefloe.exceptions import ValidationError
 from icefloe.table.row_level.clause_expressions import MAX_BATCH_ROWS, SOURCE, TARGET, RowFunction
+from icefloe.table.row_level.memory_limit import MEMORY_LIMIT
 from icefloe.table.row_level.merge import Merge
 from icefloe.table.row_level.row_difference import rows_differ
-from icefloe.table.row_level.source_rows import MEMORY_LIMIT
 from icefloe.table.write.arrow_input import to_stream, to_table
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from icefloe.exceptions import ResolveError, SchemaMismatchError, ValidationError
-from icefloe.table.row_level.source_rows import MEMORY_LIMIT, source_table
+from icefloe.table.row_level.memory_limit import MEMORY_LIMIT
+from icefloe.table.row_level.source_rows import source_table
 
 LIMITS = [MEMORY_LIMIT, 1]
 
