@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from icefloe.table.sorting import NullOrder, SortDirection, SortField, SortOrder
+from icefloe.table.sorting import UNSORTED_SORT_ORDER_ID, NullOrder, SortDirection, SortField, SortOrder
 from icefloe.table.update.actions import AddSortOrderUpdate, SetDefaultSortOrderUpdate, TableUpdate
 from icefloe.table.update.builder import UpdatableTable, UpdateBuilder, UpdatesAndRequirements
 from icefloe.table.update.requirements import AssertDefaultSortOrderId
@@ -62,14 +62,17 @@ class UpdateSortOrder(UpdateBuilder):
         base = self._metadata.sort_order()
         if tuple(self._fields) == base.fields:
             return (), ()
-        order = SortOrder(*self._fields, order_id=max(order.order_id for order in self._metadata.sort_orders) + 1)
+        last_id = max((each.order_id for each in self._metadata.sort_orders), default=UNSORTED_SORT_ORDER_ID)
+        order = SortOrder(*self._fields, order_id=last_id + 1)
         order.check_compatible(self._metadata.schema())
-        if order.is_unsorted:
-            order = SortOrder(order_id=0)
-        updates: tuple[TableUpdate, ...] = (
-            AddSortOrderUpdate(sort_order=order),
-            SetDefaultSortOrderUpdate(sort_order_id=-1),
-        )
+        # A server of the Java reference refuses "the sort order added last" if the table has an equal order already.
+        same = next((each for each in self._metadata.sort_orders if each.fields == order.fields), None)
+        updates: tuple[TableUpdate, ...]
+        if same is not None:
+            updates = (SetDefaultSortOrderUpdate(sort_order_id=same.order_id),)
+        else:
+            added = SortOrder(order_id=UNSORTED_SORT_ORDER_ID) if order.is_unsorted else order
+            updates = (AddSortOrderUpdate(sort_order=added), SetDefaultSortOrderUpdate(sort_order_id=-1))
         return updates, (
             AssertDefaultSortOrderId(default_sort_order_id=self._metadata.stated("default_sort_order_id")),
         )

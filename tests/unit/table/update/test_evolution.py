@@ -12,7 +12,14 @@ from icefloe.partitioning import PartitionField, PartitionSpec
 from icefloe.schema import Schema
 from icefloe.table.metadata import TableMetadata, new_table_metadata
 from icefloe.table.sorting import NullOrder, SortField, SortOrder
-from icefloe.table.update import TableRequirement, TableUpdate, update_table_metadata
+from icefloe.table.update import (
+    SetDefaultSortOrderUpdate,
+    SetDefaultSpecUpdate,
+    TableRequirement,
+    TableUpdate,
+    UpgradeFormatVersionUpdate,
+    update_table_metadata,
+)
 from icefloe.table.update.schema import UpdateSchema
 from icefloe.table.update.sorting import UpdateSortOrder
 from icefloe.table.update.spec import UpdateSpec
@@ -25,12 +32,14 @@ class Recorder:
     def __init__(self, metadata: TableMetadata) -> None:
         self.table_metadata = metadata
         self.commits = 0
+        self.updates: tuple[TableUpdate, ...] = ()
 
     def apply_updates(self, updates: tuple[TableUpdate, ...], requirements: tuple[TableRequirement, ...] = ()) -> None:
         for requirement in requirements:
             requirement.validate(self.table_metadata)
         self.table_metadata = update_table_metadata(self.table_metadata, updates, enforce_validation=True)
         self.commits += 1
+        self.updates = updates
 
     @property
     def schema(self) -> Schema:
@@ -286,10 +295,75 @@ def test_version_1_keeps_removed_fields_as_void() -> None:
     ]
 
 
+def test_column_is_partitioned_by_a_second_unit_of_time_in_a_later_change() -> None:
+    recorder = table()
+    UpdateSpec(recorder).add_field("day", "year").commit()
+    assert [(field.field_id, field.name) for field in recorder.table_metadata.spec().fields] == [
+        (1000, "day_month"),
+        (1001, "day_year"),
+    ]
+
+
+def test_void_field_of_an_upgraded_table_is_removed() -> None:
+    recorder = table(**{"format-version": "1"})
+    UpdateSpec(recorder).remove_field("day_month").commit()
+    with pytest.raises(ValidationError, match="has been removed"):
+        UpdateSpec(recorder).remove_field("day_month")
+    recorder.apply_updates((UpgradeFormatVersionUpdate(format_version=2),))
+    UpdateSpec(recorder).remove_field("day_month").commit()
+    assert recorder.table_metadata.spec().fields == ()
+
+
+@pytest.mark.parametrize("version", ["1", "2"])
+def test_removed_partition_field_that_is_added_again_returns_to_its_place(version: str) -> None:
+    recorder = table(**{"format-version": version})
+    UpdateSpec(recorder).add_field("id", "bucket[16]").add_field("at.x", "identity", "lat").commit()
+    before = recorder.table_metadata
+    UpdateSpec(recorder).remove_field("id_bucket_16").remove_field("day_month").add_field("id", "bucket[16]").add_field(
+        "day", "month"
+    ).commit()
+    assert recorder.table_metadata is before
+    UpdateSpec(recorder).remove_field("id_bucket_16").add_field("at.y", "identity", "long").add_field(
+        "id", "bucket[16]", "bucket"
+    ).commit()
+    assert [(field.field_id, field.name) for field in recorder.table_metadata.spec().fields] == [
+        (1000, "day_month"),
+        (1001, "bucket"),
+        (1002, "lat"),
+        (1003, "long"),
+    ]
+
+
+def test_returning_partition_field_needs_a_free_name() -> None:
+    update = UpdateSpec(table()).remove_field("day_month").add_field("id", "bucket[4]", "day_month")
+    with pytest.raises(ValidationError, match="'day_month' is used twice"):
+        update.add_field("day", "month")
+
+
+def test_update_of_the_spec_without_a_change_commits_nothing() -> None:
+    recorder = table()
+    UpdateSpec(recorder).commit()
+    UpdateSpec(recorder).add_identity("id").remove_field("id").commit()
+    UpdateSpec(recorder).rename_field("day_month", "month").rename_field("month", "day_month").commit()
+    assert recorder.commits == 0
+
+
+def test_spec_and_sort_order_of_earlier_versions_are_chosen_by_their_ids() -> None:
+    recorder = table()
+    UpdateSpec(recorder).add_identity("id").commit()
+    UpdateSpec(recorder).remove_field("id").commit()
+    assert recorder.updates == (SetDefaultSpecUpdate(spec_id=0),)
+    UpdateSortOrder(recorder).desc("day").commit()
+    UpdateSortOrder(recorder).asc("id", null_order=NullOrder.NULLS_FIRST).commit()
+    assert recorder.updates == (SetDefaultSortOrderUpdate(sort_order_id=1),)
+    assert len(recorder.table_metadata.partition_specs) == len(recorder.table_metadata.sort_orders) == 2
+
+
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (lambda update: update.add_field("day", "year"), "already"),
+        (lambda update: update.add_field("day", "month"), "already"),
+        (lambda update: update.add_field("day", "day").add_field("day", "year"), "already"),
         (lambda update: update.add_field("at", "identity"), "does not apply"),
         (lambda update: update.add_field("id", "day"), "does not apply"),
         (lambda update: update.add_field("id", "zorder"), "does not apply"),
