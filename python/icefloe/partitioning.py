@@ -258,6 +258,8 @@ def validate_partition_name(
 
 def assign_fresh_partition_spec_ids(spec: PartitionSpec, old_schema: Schema, fresh_schema: Schema) -> PartitionSpec:
     """Return the spec for a schema with new field ids: source columns are matched by name, partition field ids start at 1000."""
+    if not isinstance(spec, PartitionSpec):
+        raise ValidationError(f"partition spec: expected a PartitionSpec, got {spec!r}")
     fields: list[PartitionField] = []
     for position, field in enumerate(spec.fields):
         name = old_schema.find_column_name(field.source_id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from icefloe.exceptions import (
     ValidationError,
 )
 from icefloe.io import FileIO, current_directory, load_file_io
+from icefloe.table.properties import properties_as_text
 from icefloe.typedef import EMPTY_DICT, Identifier, Properties
 
 if TYPE_CHECKING:
@@ -274,7 +276,13 @@ class Catalog(TableCreation):
         return load_file_io(self.properties, location, self._working_directory)
 
     def absolute(self, location: str) -> str:
-        """Return an absolute location; a relative path starts from the working directory in which the catalog was opened."""
+        """Return an absolute location; a relative path starts from the working directory in which the catalog was opened.
+
+        Raises:
+            ValidationError: The location is not text.
+        """
+        if not isinstance(location, str):
+            raise ValidationError(f"location: expected text such as 's3://bucket/table', got {location!r}")
         return self.file_io(location).core.absolute(location)
 
     def check_location(self, table: Table) -> None:
@@ -307,10 +315,25 @@ def new_table_location(catalog: Catalog, identifier: str | Identifier, location:
     return "/".join([warehouse.rstrip("/"), *namespace, name])
 
 
-def check_property_changes(removals: set[str], updates: Properties) -> None:
-    """Raise ValidationError if a key is both removed and set."""
-    both = sorted(removals & set(updates))
+def property_changes(removals: object, updates: Properties) -> tuple[set[str], Properties]:
+    """Return changes of namespace properties, with numbers and booleans as text.
+
+    Args:
+        removals: Keys to remove, None for none.
+        updates: Values to set.
+
+    Raises:
+        ValidationError: A key is both removed and set, or an argument has another type.
+    """
+    removed = set(removals) if isinstance(removals, AbstractSet | list | tuple) else None
+    if removals is not None and (removed is None or not all(isinstance(key, str) for key in removed)):
+        raise ValidationError(
+            f"namespace properties: expected a set of names to remove, got {removals!r}; pass removals={{'name'}}"
+        )
+    texts = properties_as_text(updates)
+    both = sorted((removed or set()) & set(texts))
     if both:
         raise ValidationError(
             f"cannot both remove and set namespace properties {', '.join(both)}; pass each in removals or in updates"
         )
+    return removed if removed is not None else set(), texts

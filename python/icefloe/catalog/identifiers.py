@@ -28,7 +28,7 @@ def to_identifier(identifier: str | Identifier) -> Identifier:
     if isinstance(identifier, str):
         levels = tuple(identifier.split(SEPARATOR)) if identifier != "" else ()
     else:
-        levels = tuple(identifier)
+        levels = tuple(identifier) if isinstance(identifier, tuple | list) else (identifier,)
     if not all(isinstance(level, str) and level.strip() != "" for level in levels):
         raise InvalidIdentifierError(
             f"{identifier!r} contains an empty segment or a segment with only whitespace; expected text in every "

@@ -9,7 +9,7 @@ import threading
 import weakref
 from typing import TYPE_CHECKING
 
-from icefloe.catalog.catalog import PropertiesUpdateSummary, check_property_changes
+from icefloe.catalog.catalog import PropertiesUpdateSummary, property_changes
 from icefloe.catalog.identifiers import dotted, to_identifier
 from icefloe.catalog.pointer_catalog import PointerCatalog
 from icefloe.exceptions import (
@@ -21,6 +21,7 @@ from icefloe.exceptions import (
     NoSuchTableError,
     TableAlreadyExistsError,
 )
+from icefloe.table.properties import properties_as_text
 from icefloe.typedef import EMPTY_DICT
 
 if TYPE_CHECKING:
@@ -70,10 +71,11 @@ class InMemoryCatalog(PointerCatalog):
         levels = to_identifier(namespace)
         if not levels:
             raise InvalidIdentifierError("Empty namespace identifier: a namespace needs a name")
+        texts = properties_as_text(properties)
         with self._lock:
             if levels in self._namespaces:
                 raise NamespaceAlreadyExistsError(f"Namespace {dotted(levels)} already exists in catalog {self.name!r}")
-            self._namespaces[levels] = dict(properties)
+            self._namespaces[levels] = texts
 
     def drop_namespace(self, namespace: str | Identifier) -> None:  # noqa: D102
         levels = to_identifier(namespace)
@@ -105,15 +107,14 @@ class InMemoryCatalog(PointerCatalog):
     def update_namespace_properties(  # noqa: D102
         self, namespace: str | Identifier, removals: set[str] | None = None, updates: Properties = EMPTY_DICT
     ) -> PropertiesUpdateSummary:
-        removals = removals if removals is not None else set()
-        check_property_changes(removals, updates)
+        names, texts = property_changes(removals, updates)
         levels = to_identifier(namespace)
         with self._lock:
             self._check_exists(levels)
             properties = self._namespaces.setdefault(levels, {})
-            removed = sorted(key for key in removals if properties.pop(key, None) is not None)
-            properties.update(updates)
-        return PropertiesUpdateSummary(removed, sorted(updates), sorted(removals - set(removed)))
+            removed = sorted(key for key in names if properties.pop(key, None) is not None)
+            properties.update(texts)
+        return PropertiesUpdateSummary(removed, sorted(texts), sorted(names - set(removed)))
 
     def _existing_namespace(self, namespace: str | Identifier) -> Identifier:
         levels = to_identifier(namespace)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING
 
-from icefloe.catalog.catalog import PropertiesUpdateSummary, check_property_changes
+from icefloe.catalog.catalog import PropertiesUpdateSummary, property_changes
 from icefloe.catalog.configuration import ICEBERG, LOCATION, METADATA_LOCATION, TABLE_TYPE
 from icefloe.catalog.identifiers import dotted, split_table_identifier, to_identifier
 from icefloe.catalog.pointer_catalog import PointerCatalog
@@ -55,18 +55,17 @@ class MetastoreCatalog(PointerCatalog):
     def update_namespace_properties(  # noqa: D102
         self, namespace: str | Identifier, removals: set[str] | None = None, updates: Properties = EMPTY_DICT
     ) -> PropertiesUpdateSummary:
-        removals = removals if removals is not None else set()
-        check_property_changes(removals, updates)
+        names, texts = property_changes(removals, updates)
         levels = to_identifier(namespace)
         before = self._existing_properties(levels)
-        after = {**{key: value for key, value in before.items() if key not in removals}, **updates}
+        after = {**{key: value for key, value in before.items() if key not in names}, **texts}
         self._run(
             f"namespace {dotted(levels)}: update of its properties",
             lambda: self._set_database_properties(levels[0], before, after),
             is_visible=lambda: self._database_properties(levels[0]) == after,
         )
-        removed = sorted(removals & set(before))
-        return PropertiesUpdateSummary(removed, sorted(updates), sorted(removals - set(removed)))
+        removed = sorted(names & set(before))
+        return PropertiesUpdateSummary(removed, sorted(texts), sorted(names - set(removed)))
 
     # ---- internals
 

@@ -31,6 +31,10 @@ class TableCreation(ABC):
 
     properties: Properties
 
+    @abstractmethod
+    def absolute(self, location: str) -> str:
+        """Return an absolute location."""
+
     def table_properties(self, given: Mapping[str, object]) -> dict[str, object]:
         """Return the properties of a new table: the catalog's defaults, the given properties, and the catalog's overrides.
 
@@ -46,7 +50,7 @@ class TableCreation(ABC):
         def below(prefix: str) -> dict[str, object]:
             return {key.removeprefix(prefix): value for key, value in self.properties.items() if key.startswith(prefix)}
 
-        properties = {**below(TABLE_DEFAULT), **given, **below(TABLE_OVERRIDE)}
+        properties = {**below(TABLE_DEFAULT), **properties_as_text(given), **below(TABLE_OVERRIDE)}
         check_whole_numbers(properties_as_text(properties))
         return properties
 
@@ -159,7 +163,7 @@ class TableCreation(ABC):
 
         table = self.load_table(identifier)
         columns = schema if isinstance(schema, Schema) else pyarrow_to_schema(schema)
-        own = None if location is None else table.io.core.absolute(location)
+        own = None if location is None else self.absolute(location)
         stored = self.table_properties(properties)
         return ReplaceTableTransaction(table, Replacement(columns, partition_spec, sort_order, own, stored))
 

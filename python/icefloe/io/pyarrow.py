@@ -112,13 +112,15 @@ def pyarrow_to_schema(
 
     Raises:
         FeatureUnsupportedError: A column's Arrow type has no Iceberg type in the format version; the message names the column.
-        ValidationError: Some fields have an id and others do not, or the name mapping lacks a name.
+        ValidationError: Some fields have an id and others do not, the name mapping lacks a name, or `schema` is no Arrow schema.
 
     >>> print(pyarrow_to_schema(pa.schema([pa.field("id", pa.int64(), nullable=False)])))
     table {
       1: id: required long
     }
     """
+    if not isinstance(schema, pa.Schema):
+        raise ValidationError(f"schema: expected an icefloe.schema.Schema or a pyarrow.Schema, got {schema!r}")
     reader = _ArrowReader(downcast_ns_timestamp_to_us, format_version)
     if _has_all_ids(schema):
         return Schema(*reader.fields(schema, _id_of, ""))

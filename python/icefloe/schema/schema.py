@@ -183,6 +183,8 @@ class Schema(JsonModel):
             if field is None:
                 raise ResolveError(f"Could not find field with id: {name_or_id}; ids are {sorted(self._by_id)}")
             return field
+        if not isinstance(name_or_id, str):
+            raise ResolveError(f"column: expected its full name or its field id, got {name_or_id!r}")
         if case_sensitive:
             field_id = self._names.get(name_or_id)
         else:

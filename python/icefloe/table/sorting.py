@@ -165,6 +165,8 @@ def assign_fresh_sort_order_ids(
     sort_order: SortOrder, old_schema: Schema, fresh_schema: Schema, sort_order_id: int = INITIAL_SORT_ORDER_ID
 ) -> SortOrder:
     """Return a sort order for a schema with new field ids; source columns are matched by name."""
+    if not isinstance(sort_order, SortOrder):
+        raise ValidationError(f"sort order: expected a SortOrder, got {sort_order!r}")
     if sort_order.is_unsorted:
         return UNSORTED_SORT_ORDER
     fields = []

@@ -73,19 +73,36 @@ class WriteTransaction(Transaction, TableChanges):
         return self.apply_updates((SetPropertiesUpdate(updates=texts),))
 
     def remove_properties(self, *removals: str) -> Self:
-        """Remove table properties; a property that is not set is ignored."""
+        """Remove table properties; a property that is not set is ignored.
+
+        Raises:
+            ValidationError: A name is not text.
+        """
+        for name in removals:
+            if not isinstance(name, str):
+                raise ValidationError(
+                    f"remove_properties: expected the name of a property, got {name!r}; pass each name alone"
+                )
         return self.apply_updates((RemovePropertiesUpdate(removals=list(removals)),))
 
     def update_location(self, location: str) -> Self:
-        """Set the location of new files; existing files stay where they are."""
+        """Set the location of new files; existing files stay where they are.
+
+        Raises:
+            ValidationError: The location is not text, or empty.
+        """
+        if not isinstance(location, str) or location == "":
+            raise ValidationError(f"update_location: expected a location such as 's3://bucket/table', got {location!r}")
         return self.apply_updates((SetLocationUpdate(location=location.rstrip("/")),))
 
     def upgrade_table_version(self, format_version: int) -> Self:
         """Raise the table's format version; it cannot be lowered.
 
         Raises:
-            ValidationError: The version is lower than the table's.
+            ValidationError: The version is lower than the table's, or is no whole number.
         """
+        if type(format_version) is not int:
+            raise ValidationError(f"format version: expected 1 or 2, got {format_version!r}")
         if format_version < self.table_metadata.format_version:
             raise ValidationError(
                 f"cannot lower the format version: expected at least {self.table_metadata.format_version}, got {format_version}"

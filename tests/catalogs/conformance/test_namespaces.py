@@ -165,3 +165,25 @@ def test_drop_removes_the_properties(catalog, namespace_name):
     catalog.drop_namespace(namespace_name)
     catalog.create_namespace(namespace_name)
     assert "a" not in catalog.load_namespace_properties(namespace_name)
+
+
+@needs_properties
+def test_namespace_properties_are_stored_as_text(catalog, other_client, namespace_name):
+    catalog.create_namespace(namespace_name, {"number": 7, "flag": True})
+    catalog.update_namespace_properties(namespace_name, removals=["absent"], updates={"number": 1.5})
+    stored = other_client.load_namespace_properties(namespace_name)
+    assert (stored["number"], stored["flag"]) == ("1.5", "true")
+
+
+@needs_properties
+@pytest.mark.parametrize("properties", [None, {"key": None}, {1: "one"}, ["key"]], ids=repr)
+def test_namespace_properties_that_are_no_text_are_refused(catalog, namespace_name, properties):
+    with pytest.raises(ValidationError, match="propert"):
+        catalog.create_namespace(namespace_name, properties)
+    assert not catalog.namespace_exists(namespace_name)
+    catalog.create_namespace(namespace_name, {"key": "value"})
+    with pytest.raises(ValidationError, match="propert"):
+        catalog.update_namespace_properties(namespace_name, updates=properties)
+    with pytest.raises(ValidationError, match="expected a set of names to remove, got 'key'"):
+        catalog.update_namespace_properties(namespace_name, removals="key")
+    assert catalog.load_namespace_properties(namespace_name)["key"] == "value"

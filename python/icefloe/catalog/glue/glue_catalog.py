@@ -21,6 +21,7 @@ from icefloe.exceptions import (
     TableAlreadyExistsError,
     ValidationError,
 )
+from icefloe.table.properties import properties_as_text
 from icefloe.typedef import EMPTY_DICT
 
 if TYPE_CHECKING:
@@ -71,7 +72,9 @@ class GlueCatalog(MetastoreCatalog):
         self._run(
             f"namespace {database}: creation",
             lambda: self._glue.change(
-                "create_database", {EXISTS: exists}, DatabaseInput=_database_input(database, properties)
+                "create_database",
+                {EXISTS: exists},
+                DatabaseInput=_database_input(database, properties_as_text(properties)),
             ),
             is_visible=lambda: self._database_properties(database) is not None,
         )

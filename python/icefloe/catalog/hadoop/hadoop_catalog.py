@@ -39,6 +39,7 @@ from icefloe.table.metadata.files import (
     hadoop_version,
     read_metadata,
 )
+from icefloe.table.properties import properties_as_text
 from icefloe.table.properties.definitions import GC_ENABLED, METADATA_PATH
 from icefloe.table.sorting import UNSORTED_SORT_ORDER, SortOrder
 from icefloe.table.update import AssertCreate, SetLocationUpdate, update_table_metadata
@@ -211,7 +212,7 @@ class HadoopCatalog(Catalog):
     # ---- namespaces
 
     def create_namespace(self, namespace: str | Identifier, properties: Properties = EMPTY_DICT) -> None:  # noqa: D102
-        if properties:
+        if properties_as_text(properties):
             raise FeatureUnsupportedError(
                 f"cannot create namespace {namespace!r} with properties {sorted(properties)}: a namespace of a hadoop catalog is a "
                 "directory and has no properties"

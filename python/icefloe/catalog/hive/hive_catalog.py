@@ -26,6 +26,7 @@ from icefloe.exceptions import (
     TableAlreadyExistsError,
     ValidationError,
 )
+from icefloe.table.properties import properties_as_text
 from icefloe.typedef import EMPTY_DICT
 
 if TYPE_CHECKING:
@@ -96,7 +97,8 @@ class HiveCatalog(MetastoreCatalog):
 
     def create_namespace(self, namespace: str | Identifier, properties: Properties = EMPTY_DICT) -> None:  # noqa: D102
         database = self._new_namespace(namespace)
-        entry = database_of(database, properties, self._database_location(database), current_user())
+        texts = properties_as_text(properties)
+        entry = database_of(database, texts, self._database_location(database), current_user())
         self._run(
             f"namespace {database}: creation",
             lambda: self._change(

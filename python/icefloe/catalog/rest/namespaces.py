@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from icefloe.catalog.catalog import PropertiesUpdateSummary, check_property_changes
+from icefloe.catalog.catalog import PropertiesUpdateSummary, property_changes
 from icefloe.catalog.identifiers import dotted, to_identifier
 from icefloe.catalog.rest import endpoints
 from icefloe.catalog.rest.path_names import check_namespace_name
@@ -16,6 +16,7 @@ from icefloe.exceptions import (
     NamespaceNotEmptyError,
     NoSuchNamespaceError,
 )
+from icefloe.table.properties import properties_as_text
 
 if TYPE_CHECKING:
     from typing import Any
@@ -45,7 +46,7 @@ class RestNamespaces:
             errors={409: NamespaceAlreadyExistsError},
         )
         check_namespace_name(self._requests, levels)
-        content = json.dumps({"namespace": levels, "properties": dict(properties)})
+        content = json.dumps({"namespace": levels, "properties": properties_as_text(properties)})
         body = self._requests.send(call, endpoints.CREATE_NAMESPACE, content=content).body
         if body and "namespace" not in body:
             raise self._requests.unreadable(call, endpoints.CREATE_NAMESPACE, (), expected="a list `namespace`")
@@ -95,11 +96,10 @@ class RestNamespaces:
         self, namespace: str | Identifier, removals: set[str] | None, updates: Properties
     ) -> PropertiesUpdateSummary:
         """Remove and set properties of a namespace; see `Catalog.update_namespace_properties`."""
-        removed = removals if removals is not None else set()
-        check_property_changes(removed, updates)
+        removed, texts = property_changes(removals, updates)
         levels = _levels(namespace)
         call = Call(f"namespace {dotted(levels)}: change of properties", changes=True, missing=NoSuchNamespaceError)
-        content = json.dumps({"removals": sorted(removed), "updates": dict(updates)})
+        content = json.dumps({"removals": sorted(removed), "updates": texts})
         body = self._requests.send(call, endpoints.UPDATE_NAMESPACE, levels, content=content).body
         lists = [_texts(body.get(key) or []) for key in ("removed", "updated", "missing")]
         if any(texts is None for texts in lists) or not body.keys() & {"removed", "updated"}:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from sqlalchemy import and_, delete, insert, select, update
 
-from icefloe.catalog.catalog import PropertiesUpdateSummary, check_property_changes
+from icefloe.catalog.catalog import PropertiesUpdateSummary, property_changes
 from icefloe.catalog.identifiers import SEPARATOR, dotted, to_identifier
 from icefloe.catalog.outcome import OutcomeUnknownError
 from icefloe.catalog.pointer_catalog import PointerCatalog
@@ -29,6 +29,7 @@ from icefloe.exceptions import (
     TableAlreadyExistsError,
     ValidationError,
 )
+from icefloe.table.properties import properties_as_text
 from icefloe.typedef import EMPTY_DICT
 
 if TYPE_CHECKING:
@@ -201,9 +202,10 @@ class SqlCatalog(PointerCatalog):
             raise ValidationError(
                 f"namespace level {split[0]!r}: a level in a SQL catalog cannot contain a dot; pass a tuple with one element for each level"
             )
-        _check_length(dotted(levels), *properties)
+        texts = properties_as_text(properties)
+        _check_length(dotted(levels), *texts)
         taken = NamespaceAlreadyExistsError(f"Namespace {dotted(levels)} already exists in catalog {self.name!r}")
-        rows = {EXISTS: "true", **properties}
+        rows = {EXISTS: "true", **texts}
 
         def insert_rows(connection: Connection) -> None:
             if sql_namespaces.exists(connection, self.name, levels):
@@ -249,19 +251,18 @@ class SqlCatalog(PointerCatalog):
     def update_namespace_properties(  # noqa: D102
         self, namespace: str | Identifier, removals: set[str] | None = None, updates: Properties = EMPTY_DICT
     ) -> PropertiesUpdateSummary:
-        removed = removals if removals is not None else set()
-        check_property_changes(removed, updates)
+        removed, texts = property_changes(removals, updates)
         levels = to_identifier(namespace)
 
         def change(connection: Connection) -> PropertiesUpdateSummary:
             self._lock_namespace(connection, levels)
-            before = sql_namespaces.change(connection, self.name, levels, removed, updates)
+            before = sql_namespaces.change(connection, self.name, levels, removed, texts)
             present = removed & (set(before) - {EXISTS})
-            return PropertiesUpdateSummary(sorted(present), sorted(updates), sorted(removed - present))
+            return PropertiesUpdateSummary(sorted(present), sorted(texts), sorted(removed - present))
 
         def is_changed() -> bool:
             stored = self._stored_properties(levels)
-            return not removed & set(stored) and all(stored.get(key) == updates[key] for key in updates)
+            return not removed & set(stored) and all(stored.get(key) == texts[key] for key in texts)
 
         return self._run(
             f"namespace {dotted(levels)}: change of properties", lambda: self._transact(change), is_visible=is_changed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import TYPE_CHECKING
 
 from icefloe.exceptions import ValidationError
@@ -69,7 +70,8 @@ class ManageSnapshots(UpdateBuilder):
         Raises:
             ValidationError: The snapshot does not exist, or the name is in use.
         """
-        self._check_new(tag_name, snapshot_id)
+        snapshot_id = self._existing(snapshot_id)
+        self._check_new(tag_name)
         _check_positive("max_ref_age_ms", max_ref_age_ms)
         return self._set(
             SetSnapshotRefUpdate(
@@ -90,7 +92,8 @@ class ManageSnapshots(UpdateBuilder):
         Raises:
             ValidationError: The snapshot does not exist, or the name is in use.
         """
-        self._check_new(branch_name, snapshot_id)
+        snapshot_id = self._existing(snapshot_id)
+        self._check_new(branch_name)
         _check_positive("max_ref_age_ms", max_ref_age_ms)
         _check_positive("max_snapshot_age_ms", max_snapshot_age_ms)
         _check_positive("min_snapshots_to_keep", min_snapshots_to_keep)
@@ -135,7 +138,7 @@ class ManageSnapshots(UpdateBuilder):
                 + ("neither" if snapshot_id is None else "both")
             )
         if ref_name is not None:
-            ref = self._refs.get(ref_name)
+            ref = self._refs.get(_checked_name(ref_name))
             if ref is None:
                 raise ValidationError(
                     f"the table has no branch or tag {ref_name!r}; expected one of {sorted(self._refs)}"
@@ -149,7 +152,7 @@ class ManageSnapshots(UpdateBuilder):
         Raises:
             ValidationError: The snapshot does not exist or is not an ancestor.
         """
-        self._existing(snapshot_id)
+        snapshot_id = self._existing(snapshot_id)
         current = self._metadata.current_snapshot_id
         if current is None or not is_ancestor_of(current, snapshot_id, self._metadata):
             raise ValidationError(
@@ -165,6 +168,10 @@ class ManageSnapshots(UpdateBuilder):
             ValidationError: There is no such ancestor.
         """
         current = self._metadata.current_snapshot()
+        if isinstance(timestamp_ms, bool) or not isinstance(timestamp_ms, int | float):
+            raise ValidationError(
+                f"timestamp_ms: expected milliseconds since 1970-01-01 UTC, got {timestamp_ms!r}; pass int(time.timestamp() * 1000)"
+            )
         while current is not None and current.timestamp_ms >= timestamp_ms:
             parent = current.parent_snapshot_id
             current = self._metadata.snapshot_by_id(parent) if parent is not None else None
@@ -199,7 +206,7 @@ class ManageSnapshots(UpdateBuilder):
         if branch_name == MAIN_BRANCH:
             raise ValidationError("cannot rename branch 'main': every table has it")
         ref = self._ref(branch_name, SnapshotRefType.BRANCH)
-        self._check_new(new_name, ref.snapshot_id)
+        self._check_new(new_name)
         self._set(RemoveSnapshotRefUpdate(ref_name=branch_name))
         return self._move(new_name, ref, ref.snapshot_id)
 
@@ -210,10 +217,10 @@ class ManageSnapshots(UpdateBuilder):
             ValidationError: The branch's head is not an ancestor of the other snapshot.
         """
         refs = self._refs
-        if to not in refs:
+        if _checked_name(to) not in refs:
             raise ValidationError(f"the table has no branch or tag {to!r}; expected one of {sorted(refs)}")
         target = refs[to].snapshot_id
-        if branch_name not in refs:
+        if _checked_name(branch_name) not in refs:
             return self.create_branch(target, branch_name)
         ref = self._ref(branch_name, SnapshotRefType.BRANCH)
         if ref.snapshot_id == target:
@@ -253,7 +260,7 @@ class ManageSnapshots(UpdateBuilder):
         """
         _check_positive("max_ref_age_ms", max_ref_age_ms)
         refs = self._refs
-        if name not in refs:
+        if _checked_name(name) not in refs:
             raise ValidationError(f"the table has no branch or tag {name!r}; expected one of {sorted(refs)}")
         return self._put(name, refs[name].model_copy(update={"max_ref_age_ms": max_ref_age_ms}))
 
@@ -327,22 +334,34 @@ class ManageSnapshots(UpdateBuilder):
         return self._set(RemoveSnapshotRefUpdate(ref_name=name))
 
     def _ref(self, name: str, kind: SnapshotRefType) -> SnapshotRef:
-        ref = self._refs.get(name)
+        ref = self._refs.get(_checked_name(name))
         if ref is None or ref.snapshot_ref_type != kind:
             raise ValidationError(f"the table has no {kind.value} {name!r}")
         return ref
 
-    def _check_new(self, name: str, snapshot_id: int) -> None:
-        self._existing(snapshot_id)
-        if name in self._refs:
+    def _check_new(self, name: str) -> None:
+        if _checked_name(name) in self._refs:
             raise ValidationError(f"cannot create {name!r}: the table already has a branch or tag of this name")
 
     def _existing(self, snapshot_id: int | None) -> int:
-        if snapshot_id is None or self._metadata.snapshot_by_id(snapshot_id) is None:
-            raise ValidationError(f"the table has no snapshot {snapshot_id}; it may have expired")
-        return snapshot_id
+        try:
+            number = index(snapshot_id)  # type: ignore[arg-type]  # None is refused
+        except TypeError:
+            raise ValidationError(
+                f"snapshot_id: expected the id of a snapshot, a whole number, got {snapshot_id!r}; snapshots() returns the table's "
+                "snapshots"
+            ) from None
+        if self._metadata.snapshot_by_id(number) is None:
+            raise ValidationError(f"the table has no snapshot {number}; it may have expired")
+        return number
+
+
+def _checked_name(name: str) -> str:
+    if not isinstance(name, str) or name == "":
+        raise ValidationError(f"branch or tag: expected its name, got {name!r}")
+    return name
 
 
 def _check_positive(name: str, value: int | None) -> None:
-    if value is not None and value <= 0:
-        raise ValidationError(f"{name}: expected a positive number, got {value}")
+    if value is not None and (type(value) is not int or value <= 0):
+        raise ValidationError(f"{name}: expected a positive whole number, got {value!r}")

@@ -23,6 +23,7 @@ from icefloe.table.commit.summary import (
     changed_partitions,
     file_columns,
     partition_metrics,
+    summary_properties,
 )
 from icefloe.table.commit.unused_deletes import unused_deletes
 from icefloe.table.properties.definitions import MANIFEST_MERGE, PARTITION_SUMMARY_LIMIT
@@ -78,7 +79,7 @@ class SnapshotProducer(ABC):
     ) -> None:
         self._transaction = transaction
         self._branch = branch
-        self._properties = dict(snapshot_properties) if snapshot_properties is not None else {}
+        self._properties = summary_properties(snapshot_properties)
         self._environment = transaction.environment
         self.snapshot_id = self._environment.new_snapshot_id()
         self._added: list[pa.RecordBatch] = []
@@ -92,8 +93,12 @@ class SnapshotProducer(ABC):
     # ---- building the change
 
     def set_summary(self, key: str, value: str) -> SnapshotProducer:
-        """Add a key to the snapshot's summary."""
-        self._properties[key] = value
+        """Add a key to the snapshot's summary.
+
+        Raises:
+            ValidationError: The key is `operation` or not text, or the value is None.
+        """
+        self._properties |= summary_properties({key: value})
         return self
 
     def commit(self) -> None:
@@ -287,7 +292,9 @@ class SnapshotProducer(ABC):
 
 
 def check_branch(base: TableMetadata, branch: str | None) -> None:
-    """Raise ValidationError if the ref that a change is committed to is a tag."""
+    """Raise ValidationError if the ref that a change is committed to is a tag, or cannot be a branch's name."""
+    if branch is not None and (not isinstance(branch, str) or branch == ""):
+        raise ValidationError(f"branch: expected the name of a branch, or None to stage the snapshot, got {branch!r}")
     ref = base.refs.get(branch) if branch is not None else None
     if ref is not None and ref.snapshot_ref_type != SnapshotRefType.BRANCH:
         raise ValidationError(

@@ -12,7 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe import _core
+from icefloe.exceptions import ValidationError
 from icefloe.io.arrow_values import empty_table, int_scalar
+from icefloe.table.properties import properties_as_text
+from icefloe.table.snapshots import OPERATION
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,6 +32,22 @@ _TYPES = pa.schema(
         ("file_size_in_bytes", pa.int64()),
     ]
 )
+
+
+def summary_properties(given: Mapping[str, object] | None) -> dict[str, str]:
+    """Return additional keys of a snapshot's summary, with numbers and booleans as text.
+
+    Raises:
+        ValidationError: A value is None, or a key is `operation`, which the commit sets.
+    """
+    if given is None:
+        return {}
+    texts = properties_as_text(given)
+    if OPERATION in {name.lower() for name in texts}:
+        raise ValidationError(
+            f"snapshot_properties: the commit sets the key {OPERATION!r} of the summary; expected other keys, got {given!r}"
+        )
+    return texts
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from icefloe.exceptions import ValidationError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 MIB = 1024 * 1024
 
@@ -134,10 +131,14 @@ def properties_as_text(properties: Mapping[str, object]) -> dict[str, str]:
     """Return properties with numbers and booleans as text.
 
     Raises:
-        ValidationError: A value is None.
+        ValidationError: A value is None, a name is not text, or `properties` is not a mapping.
     """
+    if not isinstance(properties, Mapping):
+        raise ValidationError(f"properties: expected a mapping of names to values, got {properties!r}")
     texts = {}
     for name, value in properties.items():
+        if not isinstance(name, str):
+            raise ValidationError(f"properties: expected text as the name of a property, got {name!r}")
         if value is None:
             raise ValidationError(
                 f"None type is not a supported value in properties: {name}; expected text, a number or a boolean; "

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from icefloe.expressions.filter import Filter
 from icefloe.table.commit.snapshot_producer import check_branch, check_delete_files, head_of
+from icefloe.table.commit.summary import summary_properties
 from icefloe.table.commit.validated_change import ReadOnlyChange
 from icefloe.table.scan.data_scan import DataScan
 from icefloe.table.write.file_writer import FileWriter
@@ -48,6 +49,7 @@ class Target:
 
     def __post_init__(self) -> None:
         check_branch(self.metadata, self.branch)
+        summary_properties(self.snapshot_properties)
 
     @property
     def metadata(self) -> TableMetadata:

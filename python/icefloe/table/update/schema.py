@@ -85,11 +85,9 @@ class UpdateSchema(UpdateBuilder):
             raise FeatureUnsupportedError(
                 f"cannot add column {path!r} with a default value: default values need format version 3, which icefloe does not write"
             )
-        if isinstance(path, str):
-            if "." in path:
-                raise ValidationError(f"Cannot add column with ambiguous name: {path}, provide a tuple instead")
-            path = (path,)
-        *around, name = path
+        if isinstance(path, str) and "." in path:
+            raise ValidationError(f"Cannot add column with ambiguous name: {path}, provide a tuple instead")
+        *around, name = schema_edit.levels_of(path)
         if required and not self._allow_incompatible_changes:
             raise ValidationError(
                 f"Incompatible change: cannot add required column: {name}; existing rows have no value for it, so pass "
@@ -129,6 +127,7 @@ class UpdateSchema(UpdateBuilder):
         """Give a column another name, within its struct."""
         field = self._find(path_from)
         self._owner(field)
+        schema_edit.levels_of((new_name,))
         return self._replace(field.with_(name=new_name))
 
     def update_column(
@@ -267,7 +266,7 @@ class UpdateSchema(UpdateBuilder):
 
     def _find(self, path: Path) -> NestedField:
         """Return a field by the name that it had before the changes, else by its name after the changes so far."""
-        name = path if isinstance(path, str) else ".".join(path)
+        name = ".".join(schema_edit.levels_of(path))
         earlier = _field_or_none(self._base, name, self._case_sensitive)
         if earlier is not None and earlier.field_id in self._schema.field_ids:
             return self._schema.find_field(earlier.field_id)

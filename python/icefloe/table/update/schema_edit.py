@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from icefloe.exceptions import ValidationError
 from icefloe.schema import Schema, rebuild_type
 from icefloe.types import IcebergType, MapType, NestedField, StructType
 
@@ -15,6 +16,18 @@ if TYPE_CHECKING:
 ROOT = -1
 
 Fields = tuple[NestedField, ...]
+
+
+def levels_of(path: str | tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of a path, the column's first; text is one name.
+
+    Raises:
+        ValidationError: The path is neither text nor a sequence of names, or a name is empty.
+    """
+    levels = (path,) if isinstance(path, str) else tuple(path) if isinstance(path, tuple | list) else ()
+    if not levels or not all(isinstance(level, str) and level != "" for level in levels):
+        raise ValidationError(f"column path: expected a name or a tuple of names such as ('point', 'x'), got {path!r}")
+    return levels
 
 
 def edit_fields(kind: IcebergType, owner_id: int, change: Callable[[Fields], Fields], here: int = ROOT) -> IcebergType:

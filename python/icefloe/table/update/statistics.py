@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from icefloe.exceptions import ValidationError
+from icefloe.table.statistics import PartitionStatisticsFile, StatisticsFile
 from icefloe.table.update.actions import (
     RemovePartitionStatisticsUpdate,
     RemoveStatisticsUpdate,
@@ -16,7 +17,6 @@ from icefloe.table.update.builder import UpdatableTable, UpdateBuilder, UpdatesA
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from icefloe.table.statistics import PartitionStatisticsFile, StatisticsFile
     from icefloe.table.update.actions import TableUpdate
 
 
@@ -39,7 +39,7 @@ class UpdateStatistics(UpdateBuilder):
         Raises:
             ValidationError: The table has no such snapshot.
         """
-        self._check_snapshot(statistics_file.snapshot_id)
+        self._check_file(statistics_file, StatisticsFile)
         return self._add(SetStatisticsUpdate(statistics=statistics_file, snapshot_id=statistics_file.snapshot_id))
 
     def remove_statistics(self, snapshot_id: int) -> Self:
@@ -52,7 +52,7 @@ class UpdateStatistics(UpdateBuilder):
         Raises:
             ValidationError: The table has no such snapshot.
         """
-        self._check_snapshot(statistics_file.snapshot_id)
+        self._check_file(statistics_file, PartitionStatisticsFile)
         return self._add(SetPartitionStatisticsUpdate(partition_statistics=statistics_file))
 
     def remove_partition_statistics(self, snapshot_id: int) -> Self:
@@ -67,6 +67,9 @@ class UpdateStatistics(UpdateBuilder):
         self._updates.append(update)
         return self
 
-    def _check_snapshot(self, snapshot_id: int) -> None:
+    def _check_file(self, file: object, kind: type[StatisticsFile | PartitionStatisticsFile]) -> None:
+        if not isinstance(file, kind):
+            raise ValidationError(f"statistics file: expected a {kind.__name__}, got {file!r}")
+        snapshot_id = file.snapshot_id
         if self._transaction.table_metadata.snapshot_by_id(snapshot_id) is None:
             raise ValidationError(f"cannot set statistics of snapshot {snapshot_id}: the table has no such snapshot")

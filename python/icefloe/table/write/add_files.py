@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from icefloe import _core
@@ -14,8 +15,6 @@ from icefloe.table.properties.definitions import NAME_MAPPING
 from icefloe.table.read_context import context_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from icefloe.table.row_level.target import Target
 
 
@@ -24,7 +23,10 @@ def add_existing_files(target: Target, file_paths: Iterable[str], *, check_dupli
 
     A table without a name mapping gets the mapping of its schema if a file has no field ids.
     """
-    paths = list(file_paths) if not isinstance(file_paths, str) else [file_paths]
+    paths = list(file_paths) if isinstance(file_paths, Iterable) and not isinstance(file_paths, str) else [file_paths]
+    for path in paths:
+        if not isinstance(path, str):
+            raise ValidationError(f"add_files: expected the locations of files, got {path!r}")
     repeated = [path for path, count in Counter(paths).items() if count > 1]
     if repeated:
         raise ValidationError(f"add_files: expected each file once, got {repeated[0]} several times")
