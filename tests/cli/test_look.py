@@ -47,7 +47,7 @@ def test_snapshots_have_ids_as_strings_and_names(icefloe, table):
 
 
 def test_schema_lists_nested_fields_below_their_parents(icefloe, lake):
-    nested = pa.struct([("lat", pa.float64()), ("names", pa.list_(pa.string()))])
+    nested = pa.struct([("names", pa.list_(pa.string())), ("lat", pa.float64())])
     lake.create_table(
         "db.nested", pa.schema([("id", pa.int64()), ("place", nested), ("at", pa.timestamp("us", "UTC"))])
     )
@@ -55,9 +55,9 @@ def test_schema_lists_nested_fields_below_their_parents(icefloe, lake):
     assert [(row["name"], row["type"]) for row in rows] == [
         ("id", "long"),
         ("place", "struct"),
-        ("place.lat", "double"),
         ("place.names", "list<string>"),
         ("place.names.element", "string"),
+        ("place.lat", "double"),
         ("at", "timestamptz"),
     ]
     assert "doc" not in icefloe("schema", "db.nested").text.splitlines()[0]

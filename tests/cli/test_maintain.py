@@ -1,7 +1,11 @@
 """The verbs that maintain tables."""
 
+from datetime import datetime
+
 import pyarrow as pa
 import pytest
+from pyarrow import csv
+from pyarrow import parquet as pq
 
 
 @pytest.fixture
@@ -146,4 +150,65 @@ def test_maintain_reports_steps_that_cannot_run(icefloe, small):
         update.set_properties({"gc.enabled": "false"})
     plan = icefloe("maintain", "db.t", "--plan", "-o", "json").json("change")["plan"]
     assert [one["step"] for one in plan["steps"] if one["refusal"] is not None] == ["expire", "orphans"]
+    done = icefloe("maintain", "db.t", "--run", "-o", "json")
+    steps = {one["step"]: one["failure"] for one in done.json("change")["result"]["steps"]}
+    assert (done.code, steps["compact"]) == (6, None)
+    assert "gc.enabled is false" in steps["expire"]
+    again = icefloe("maintain", "db.t", "--run")
+    assert (again.code, "nothing to do; cannot run: expire, orphans" in again.text) == (6, True)
+    assert icefloe("maintain", "db.t", "--plan").code == 0
+    with small.update_properties() as update:
+        update.set_properties({"maintenance.steps": "compact, rewrite-manifests"})
     assert icefloe("maintain", "db.t", "--run").code == 0
+
+
+def test_compact_takes_the_thresholds_of_the_table(icefloe, table):
+    assert icefloe("compact", "db.t", "-y", "-o", "json").json("change")["nothing_to_do"] is True
+    with table.update_properties() as update:
+        update.set_properties({"maintenance.compact.min-small-files": "2"})
+    given = icefloe("compact", "db.t", "--min-input-files", "3", "-y", "-o", "json").json("change")
+    assert given["nothing_to_do"] is True
+    done = icefloe("compact", "db.t", "--target-file-size-bytes", "100000", "-y", "-o", "json").json("change")
+    assert done["result"]["rewritten_data_files_count"] == 2
+
+
+@pytest.mark.parametrize("verb", ["expire", "orphans"])
+def test_age_that_is_no_duration_is_wrong_usage(icefloe, table, verb):
+    done = icefloe(verb, "db.t", "--older-than", "7 days", "-y")
+    assert done.code == 2
+    assert "--older-than: expected a time such as 2026-11-01T00:00Z or an age such as 7d, got '7 days'" in done.err
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_orphans_takes_an_inventory(icefloe, small, tmp_path, ending):
+    directory = tmp_path / "warehouse" / "db" / "t" / "data"
+    stray, other = directory / "stray.parquet", directory / "other.parquet"
+    for path in (stray, other):
+        path.write_bytes(b"PAR1")
+    old = pa.array([datetime(2001, 1, 1, microsecond=1)], pa.timestamp("us"))
+    report = pa.table({"file_path": [str(stray)], "last_modified": old, "size": [4]})
+    path = tmp_path / f"inventory.{ending}"
+    (pq.write_table if ending == "parquet" else csv.write_csv)(report, path)
+    options = ("--inventory", path, "--equal-schemes", "s3a,s3n=s3", "--prefix-mismatch-mode", "ignore")
+    done = icefloe("orphans", "db.t", *options, "-y", "-o", "json").json("change")
+    assert done["result"]["deleted_files"] == 1
+    assert (stray.exists(), other.exists()) == (False, True)
+    path.write_bytes(b"no report")
+    assert icefloe("orphans", "db.t", "--inventory", path, "-y").code in (1, 2)
+    assert icefloe("orphans", "db.t", "--allow-outside", "-y").code == 2
+
+
+def test_analyze_counts_columns_of_a_version(icefloe, small):
+    first = small.snapshots()[0].snapshot_id
+    done = icefloe("analyze", "db.t", "--columns", "kind", "--at", first, "-y", "-o", "json").json("change")
+    assert done["result"]["distinct_counts"] == {"kind": 2}
+    assert small.refresh().metadata.statistics[0].snapshot_id == first
+    assert icefloe("analyze", "db.t", "--partitions", "--columns", "kind", "-y").code == 2
+
+
+def test_rewrite_manifests_of_a_branch_by_a_field(icefloe, small):
+    small.manage_snapshots().create_branch(small.current_snapshot().snapshot_id, "dev").commit()
+    done = icefloe("rewrite-manifests", "db.t", "--branch", "dev", "--spec-id", "0", "-y", "-o", "json").json("change")
+    assert done["result"]["added_manifests_count"] == 1
+    assert small.refresh().inspect.manifests().num_rows > 1
+    assert icefloe("rewrite-manifests", "db.t", "--by", "none", "-y").code == 1

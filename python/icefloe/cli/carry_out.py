@@ -30,6 +30,7 @@ class Change:
         values: The change as JSON values.
         rows: The things that change, one row for each, None if the sentence says it all.
         is_empty: Whether there is nothing to do.
+        is_refused: Whether a part of the change cannot be made; a run that makes the rest is partly done.
     """
 
     verb: str
@@ -38,6 +39,7 @@ class Change:
     values: dict[str, Any] = field(default_factory=dict)
     rows: pa.Table | None = None
     is_empty: bool = False
+    is_refused: bool = False
 
     def text(self) -> str:
         """Return the change as text: the sentence, and the first rows."""
@@ -71,7 +73,7 @@ def carry_out(session: Session, change: Change, make: Callable[[], Outcome], *, 
     """
     if dry_run or change.is_empty:
         _write(session, change, None, dry_run=dry_run)
-        return ExitCode.DONE
+        return ExitCode.PARTLY if change.is_refused and not dry_run else ExitCode.DONE
     if not yes:
         click.echo(change.text(), err=True)
         if not click.confirm("Go ahead?", err=True):

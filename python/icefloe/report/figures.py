@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from icefloe.exceptions import IcebergError
 from icefloe.table.doctor import TableFacts, examine
 from icefloe.table.doctor.manifest_checks import manifest_overlap
 from icefloe.table.maintenance.age import iso_time
 from icefloe.table.properties.definitions import TARGET_FILE_SIZE
-from icefloe.table.properties.maintenance import MAX_SNAPSHOT_AGE
 from icefloe.table.snapshots import ancestors_of
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def figures_of(
         "snapshots": {
             "count": len(metadata.snapshots),
             "current_snapshot_id": None if snapshot is None else str(snapshot.snapshot_id),
-            "older_than_retention": _past_retention(facts),
+            "expiry": _expiry(facts, table),
         },
         "statistics": [_statistics(facts, one) for one in metadata.statistics],
         "schema": [
@@ -246,10 +246,21 @@ def _refs(facts: TableFacts) -> list[dict[str, Any]]:
     return rows
 
 
-def _past_retention(facts: TableFacts) -> int:
-    tips = {ref.snapshot_id for ref in facts.metadata.refs.values()}
-    limit = facts.now_ms - facts.threshold(MAX_SNAPSHOT_AGE)
-    return sum(1 for one in facts.metadata.snapshots if one.timestamp_ms < limit and one.snapshot_id not in tips)
+def _expiry(facts: TableFacts, table: Any) -> dict[str, Any] | None:
+    """Return what expiry by the retention of the table and its branches would remove; None if nothing, or if it is forbidden."""
+    if not facts.expired_ids or not facts.may_delete_files:
+        return None
+    try:
+        plan = table.maintenance.expire_snapshots().plan()
+    except IcebergError:
+        # A manifest of an older snapshot is missing or damaged: what could be deleted is unknown.
+        return {"snapshots": len(facts.expired_ids), "files": None, "bytes": None, "command": None}
+    return {
+        "snapshots": len(plan.retention.expired_ids),
+        "files": plan.file_count,
+        "bytes": plan.total_bytes,
+        "command": facts.command("expire"),
+    }
 
 
 def _statistics(facts: TableFacts, file: Any) -> dict[str, Any]:

@@ -85,12 +85,14 @@ def _findings(figures: dict[str, Any]) -> str:
         return section("Findings", ["Nothing is wrong or slow."])
     items = "".join(
         f'<div class="finding {one["severity"]}"><h3><span>{one["severity"]}</span>{escape(one["code"])}</h3>'
-        f"<p>{escape(one['sentence'])}</p>"
-        + (f"<p><code>{escape(one['command'])}</code></p>" if one["command"] is not None else "")
-        + "</div>"
+        f"<p>{escape(one['sentence'])}</p>" + _command(one["command"]) + "</div>"
         for one in found
     )
     return section("Findings", [], items)
+
+
+def _command(command: str | None) -> str:
+    return "" if command is None else f"<p><code>{escape(command)}</code></p>"
 
 
 def _sizes(figures: dict[str, Any]) -> str:
@@ -142,8 +144,7 @@ def _orphans(figures: dict[str, Any]) -> str:
         return ""
     rows = [[one["location"], one["bytes"], one["modified_at"]] for one in own["largest"]]
     listing = table("orphans", ["largest files", "bytes", "modified at"], rows)
-    command = "" if own["command"] is None else f"<p><code>{escape(own['command'])}</code></p>"
-    return section("Orphan files", sentences.orphans(figures), command, folded("As a table", listing))
+    return section("Orphan files", sentences.orphans(figures), _command(own["command"]), folded("As a table", listing))
 
 
 def _manifests(figures: dict[str, Any]) -> str:
@@ -153,11 +154,14 @@ def _manifests(figures: dict[str, Any]) -> str:
 def _versions(figures: dict[str, Any]) -> str:
     refs = figures["refs"]
     rows = [[one["name"], one["type"], one["snapshot_id"], one["at"], one["snapshots"]] for one in refs]
+    expiry = figures["snapshots"]["expiry"]
+    command = _command(None if expiry is None else expiry["command"])
     listing = table("refs", ["name", "type", "snapshot", "at", "snapshots"], rows)
     return section(
         "Branches, tags and snapshots",
         sentences.versions(figures),
         pictures.branches(refs),
+        command,
         folded("As a table", listing),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from icefloe.table.maintenance.display import bytes_text
+from icefloe.table.maintenance.display import bytes_text, count_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +46,7 @@ def file_sizes(figures: dict[str, Any]) -> str:
         (
             f"{bytes_text(one['from'])} to {bytes_text(one['to'])}",
             one["files"],
-            f"{one['files']:,} files, {bytes_text(one['bytes'])}",
+            f"{count_text(one['files'], 'file')}, {bytes_text(one['bytes'])}",
             "warn" if one["to"] <= figures["small_below_bytes"] else "good",
         )
         for one in figures["bins"]
@@ -115,11 +115,9 @@ def fan_in(rows: Sequence[dict[str, int]]) -> str:
     """Return how many data files have how many delete files."""
     shown = [
         (
-            "no delete file"
-            if one["delete_files"] == 0
-            else f"{one['delete_files']:,} delete file{'s' * (one['delete_files'] > 1)}",
+            "no delete file" if one["delete_files"] == 0 else count_text(one["delete_files"], "delete file"),
             one["data_files"],
-            f"{one['data_files']:,} data files",
+            count_text(one["data_files"], "data file"),
             "good" if one["delete_files"] == 0 else "warn",
         )
         for one in rows[:12]

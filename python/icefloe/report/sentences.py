@@ -60,7 +60,7 @@ def orphans(figures: _Figures) -> list[str]:
     if own["files"] == 0:
         return [f"Of {listed}, none from before {own['older_than']} is an orphan."]
     return [
-        f"Of {listed}, {own['files']:,} from before {own['older_than']} with {bytes_text(own['bytes'])} belong to no snapshot."
+        f"Of {listed}, no snapshot refers to {own['files']:,} from before {own['older_than']}: {bytes_text(own['bytes'])} in all."
     ]
 
 
@@ -138,10 +138,12 @@ def versions(figures: _Figures) -> list[str]:
     texts = [
         f"{count_text(own['count'], 'snapshot')}, {count_text(len(refs) - tags, 'branch', 'branches')} and {count_text(tags, 'tag')}."
     ]
-    if own["older_than_retention"] > 0:
-        texts.append(
-            f"{count_text(own['older_than_retention'], 'snapshot')} are older than the retention: `icefloe expire` can remove them."
-        )
+    expiry = own["expiry"]
+    if expiry is not None:
+        text = f"Expiry would remove {count_text(expiry['snapshots'], 'snapshot')} that the retention does not keep"
+        if expiry["files"] is not None:
+            text += f", and delete {count_text(expiry['files'], 'file')} of {bytes_text(expiry['bytes'])}"
+        texts.append(f"{text}.")
     return texts
 
 

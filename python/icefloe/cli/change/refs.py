@@ -147,7 +147,10 @@ def _snapshot(table: Table, at: str | None) -> int:
 
 
 def _age(text: str | None, option: str) -> int | None:
-    return None if text is None else age_ms(text, option)
+    try:
+        return None if text is None else age_ms(text, option)
+    except ValidationError as error:
+        raise click.UsageError(str(error)) from error
 
 
 def _change(table: str, verb_name: str, summary: str, name: str, snapshot_id: int, settings: dict[str, Any]) -> Change:

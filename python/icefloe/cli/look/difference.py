@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from icefloe.cli.table_argument import display_name, snapshot_id_of, table_argument
 from icefloe.cli.verb import verb
-from icefloe.table.maintenance.display import bytes_text
+from icefloe.table.maintenance.display import bytes_text, count_text
 
 if TYPE_CHECKING:
     from icefloe.cli.session import Session
@@ -47,9 +47,11 @@ def diff(session: Session, table: str, older: str, newer: str | None, count_rows
     if count_rows:
         head["rows_changed"] = _row_changes(loaded, *ids)
     for name in ("removed", "added"):
-        session.note(f"{name}: {head[name]['files']:,} files, {bytes_text(head[name]['bytes'])}")
+        session.note(f"{name}: {count_text(head[name]['files'], 'file')}, {bytes_text(head[name]['bytes'])}")
     if count_rows:
-        session.note(", ".join(f"{kind.lower()}: {count:,} rows" for kind, count in head["rows_changed"].items()))
+        session.note(
+            ", ".join(f"{kind.lower()}: {count_text(count, 'row')}" for kind, count in head["rows_changed"].items())
+        )
     session.output.rows(head, rows)
 
 

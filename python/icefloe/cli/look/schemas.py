@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from icefloe.cli.table_argument import display_name, table_argument
 from icefloe.cli.verb import verb
+from icefloe.schema import index_name_by_id
 
 if TYPE_CHECKING:
     from icefloe.cli.session import Session
@@ -48,13 +49,13 @@ def schema(session: Session, table: str, every: bool) -> None:
     loaded = session.table(table)
     rows: list[dict[str, Any]] = []
     for one in loaded.metadata.schemas if every else (loaded.schema(),):
-        for field_id in sorted(one.field_ids, key=lambda identity: _order(one, identity)):
+        for field_id, name in index_name_by_id(one).items():
             field = one.find_field(field_id)
             rows.append(
                 {
                     "schema_id": one.schema_id,
                     "field_id": field_id,
-                    "name": one.find_column_name(field_id),
+                    "name": name,
                     "type": "struct" if field.field_type.is_struct else str(field.field_type),
                     "required": field.required,
                     "identifier": field_id in one.identifier_field_ids,
@@ -90,17 +91,6 @@ def spec(session: Session, table: str, every: bool) -> None:
     session.output.rows(head, pa.Table.from_pylist(rows, _SPEC))
     if not rows and session.format == "text":
         session.note("the table is not partitioned")
-
-
-def _order(one: Any, field_id: int) -> tuple[int, ...]:
-    """Return the positions of a field and its parents, so that nested fields follow their parents."""
-    names = one.find_column_name(field_id).split(".")
-    top = [field.name for field in one.fields]
-    return (
-        next((top.index(name) for name in (".".join(names[:n]) for n in range(1, len(names) + 1)) if name in top), 0),
-        len(names),
-        field_id,
-    )
 
 
 def _default(value: Any) -> str | None:

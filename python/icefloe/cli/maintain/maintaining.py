@@ -51,7 +51,15 @@ def run_maintenance(
     plan = builder.plan()
     for warning in plan.warnings:
         session.note(f"warning: {warning}")
-    change = Change(name, target, plan.summary(), plan.as_dict(), plan.rows(), is_empty=plan.is_empty)
+    change = Change(
+        name,
+        target,
+        plan.summary(),
+        plan.as_dict(),
+        plan.rows(),
+        is_empty=plan.is_empty,
+        is_refused=bool(plan.refusals),
+    )
 
     def make() -> Outcome:
         result = table.maintenance.execute(plan)

@@ -8,6 +8,7 @@ import click
 
 from icefloe.cli.maintain.maintaining import given, maintenance_verb
 from icefloe.cli.table_argument import table_argument
+from icefloe.table.maintenance.policy_steps import compaction_options
 
 if TYPE_CHECKING:
     from icefloe.table.maintenance import MaintenanceTable
@@ -32,7 +33,9 @@ def _compact(maintenance: MaintenanceTable, values: dict[str, Any]) -> Any:
         builder = builder.hilbert(*columns)
     if where is not None:
         builder = builder.filter(where)
-    return builder.options(**given(values))
+    properties = maintenance.tbl.metadata.properties
+    thresholds = compaction_options(lambda one: one.of(properties), values["target_file_size_bytes"])
+    return builder.options(**{**thresholds, **given(values)})
 
 
 compact = maintenance_verb(
@@ -56,8 +59,16 @@ compact = maintenance_verb(
         click.option("--where", metavar="FILTER", help="Only files that may have such rows."),
         click.option("--rewrite-all", is_flag=True, help="Every file."),
         click.option("--target-file-size-bytes", type=_bytes, help="Size of new files.  [default: the table's]"),
-        click.option("--min-input-files", type=click.IntRange(min=1), help="Files that are worth a rewrite."),
-        click.option("--delete-file-threshold", type=click.IntRange(min=1), help="Delete files of a data file."),
+        click.option(
+            "--min-input-files",
+            type=click.IntRange(min=1),
+            help="Small files of a partition from which they are rewritten.  [default: the table's]",
+        ),
+        click.option(
+            "--delete-file-threshold",
+            type=click.IntRange(min=1),
+            help="Delete files of a data file from which it is rewritten.  [default: the table's]",
+        ),
         click.option("--max-files-to-rewrite", type=click.IntRange(min=1), help="Most files of this run."),
         click.option("--memory-limit-bytes", type=_bytes, help="Rows in memory while they are sorted."),
         click.option("--remove-dangling-deletes", is_flag=True, help="Remove delete files that apply to nothing."),
@@ -95,9 +106,22 @@ rewrite_deletes = maintenance_verb(
     _rewrite_deletes,
 )
 
+
+def _rewrite_manifests(maintenance: MaintenanceTable, values: dict[str, Any]) -> Any:
+    builder = maintenance.rewrite_manifests().branch(values["branch"])
+    if values["spec_id"] is not None:
+        builder = builder.spec_id(values["spec_id"])
+    return builder if values["by"] is None else builder.sort_by(*(one.strip() for one in values["by"].split(",")))
+
+
 rewrite_manifests = maintenance_verb(
     "rewrite-manifests",
     "Write fewer manifests, each with files of neighbouring partitions.",
-    [table_argument],
-    lambda maintenance, _: maintenance.rewrite_manifests(),
+    [
+        table_argument,
+        _branch,
+        click.option("--spec-id", type=int, help="Only manifests of one partition spec.  [default: of each spec]"),
+        click.option("--by", metavar="FIELDS", help="Partition fields to cluster by.  [default: all]"),
+    ],
+    _rewrite_manifests,
 )

@@ -10,10 +10,18 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from icefloe.exceptions import ValidationError
 from icefloe.expressions import AlwaysTrue
 from icefloe.manifest.reading import MANIFEST_SCHEMA
 from icefloe.table.environment import SYSTEM
-from icefloe.table.properties.definitions import TARGET_FILE_SIZE
+from icefloe.table.maintenance.expiry.retention import RetentionRules, retention
+from icefloe.table.maintenance.groups.file_groups import GROUPS, pack
+from icefloe.table.maintenance.groups.options import RewriteOptions
+from icefloe.table.maintenance.policy_steps import compaction_options
+from icefloe.table.maintenance.rewrite.candidates import data_file_candidates
+from icefloe.table.maintenance.rewrite.clustering import BINPACK, Clustering
+from icefloe.table.maintenance.rewrite.commit import rewrites_to
+from icefloe.table.properties.definitions import GC_ENABLED, TARGET_FILE_SIZE
 from icefloe.table.properties.maintenance import SMALL_FILE_PERCENT
 from icefloe.table.scan.selection import Selection
 
@@ -107,11 +115,56 @@ class TableFacts:
         percent: int = self.threshold(SMALL_FILE_PERCENT)
         return target * percent // 100
 
+    @cached_property
+    def compaction(self) -> pa.Table:
+        """The files that a compaction by the table's thresholds rewrites, one row for each: `group`, `reason`, `size` in bytes.
+
+        The doctor reports what a compaction mends, and nothing else, so that its findings end when its commands have run.
+        """
+        if self.files.num_rows == 0:
+            return _compacted_files(GROUPS.empty_table(), pa.array([], pa.int64()))
+        options = RewriteOptions.of("doctor", compaction_options(self.threshold))
+        # A property that cannot be read is a finding of its own.
+        readable = {TARGET_FILE_SIZE.name: str(self.threshold(TARGET_FILE_SIZE))}
+        sizes = options.sizes("doctor", readable)
+        specs, clustering = self.metadata.specs(), Clustering(BINPACK)
+        rewrites = rewrites_to(self.metadata, sizes)
+        candidates = data_file_candidates(self.plan, specs, self.metadata.spec(), clustering, sizes, options, rewrites)
+        packed = pack(candidates, sizes, options)
+        return _compacted_files(packed.groups, self.files.column("file_size_in_bytes").take(packed.rows))
+
+    @cached_property
+    def expired_ids(self) -> tuple[int, ...]:
+        """The snapshots that an expiry by the retention of the table and its branches removes; none while a property cannot be read."""
+        try:
+            return retention(self.metadata, RetentionRules(now_ms=self.now_ms)).expired_ids
+        except ValidationError:
+            return ()
+
+    @property
+    def may_delete_files(self) -> bool:
+        """Whether `gc.enabled` permits expiry and removal of orphan files."""
+        return bool(self.threshold(GC_ENABLED))
+
     def threshold(self, definition: TableProperty[Any]) -> Any:
         """Return the value of a property, or its default if the table sets a text that is not a value of it."""
         text = self.metadata.properties.get(definition.name)
         value = None if text is None else definition.kind.parse(text)
         return definition.default if value is None else value
+
+
+def _compacted_files(groups: pa.Table, sizes: pa.Array) -> pa.Table:
+    counts = groups.column("files").to_pylist()
+    numbers = [number for number, count in enumerate(counts) for _ in range(count)]
+    numbers = pa.array(numbers, pa.int64())
+    return pa.table(
+        {
+            "group": numbers,
+            "reason": groups.column("reason").take(numbers),
+            "new_files": groups.column("new_files").take(numbers),
+            "size": sizes,
+        }
+    )
 
 
 def _scattered(positions: pa.ChunkedArray, values: pa.ChunkedArray, length: int) -> pa.Array:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe.table.doctor.finding import Finding, Severity
 from icefloe.table.maintenance.display import bytes_text, count_text
+from icefloe.table.maintenance.groups.file_groups import DELETES, REASONS
 from icefloe.table.properties.definitions import TARGET_FILE_SIZE
 from icefloe.table.properties.maintenance import MAX_DELETED_PERCENT, MAX_DELETES_PER_FILE, MIN_SMALL_FILES
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from icefloe.table.doctor.facts import TableFacts
 
 EQUALITY = 2
-PARTITION = ["spec_id", "partition"]
 
 
 def check_files(facts: TableFacts) -> Iterator[Finding]:
@@ -32,26 +31,23 @@ def check_files(facts: TableFacts) -> Iterator[Finding]:
 
 def _small_files(facts: TableFacts) -> Iterator[Finding]:
     minimum, target = facts.threshold(MIN_SMALL_FILES), facts.threshold(TARGET_FILE_SIZE)
-    files = facts.files.select([*PARTITION, "file_size_in_bytes"])
-    small = pa.table(files.filter(pc.less(files.column("file_size_in_bytes"), facts.small_file_size)))
-    by_partition = small.group_by(PARTITION).aggregate([("file_size_in_bytes", "count"), ("file_size_in_bytes", "sum")])
-    many = by_partition.filter(pc.greater_equal(by_partition.column("file_size_in_bytes_count"), minimum))
+    small = facts.compaction.filter(pc.less(facts.compaction.column("size"), facts.small_file_size))
+    groups = small.group_by("group").aggregate([("size", "count"), ("size", "sum"), ("new_files", "min")])
+    many = groups.filter(pc.greater_equal(groups.column("size_count"), minimum))
     if many.num_rows == 0:
         return
-    count: int = pc.sum(many.column("file_size_in_bytes_count")).as_py()
-    size: int = pc.sum(many.column("file_size_in_bytes_sum")).as_py()
-    # Each partition needs as many files as its bytes fill, rounded up.
-    per_partition = pc.divide(pc.add(many.column("file_size_in_bytes_sum"), target - 1), target)
-    after: int = max(pc.sum(per_partition).as_py(), many.num_rows)
+    count: int = pc.sum(many.column("size_count")).as_py()
+    size: int = pc.sum(many.column("size_sum")).as_py()
+    after: int = pc.sum(many.column("new_files_min")).as_py()
     yield Finding(
         "small-files",
         Severity.WARNING,
-        f"{count_text(count, 'data file')} of {files.num_rows:,} are smaller than {bytes_text(facts.small_file_size)}, "
+        f"{count_text(count, 'data file')} of {facts.files.num_rows:,} are smaller than {bytes_text(facts.small_file_size)}, "
         f"{bytes_text(size // count)} on average, in {count_text(many.num_rows, 'partition')}; compaction leaves about "
         f"{count_text(after, 'file')}.",
         {
             "small_files": count,
-            "data_files": files.num_rows,
+            "data_files": facts.files.num_rows,
             "small_bytes": size,
             "target_file_size_bytes": target,
             "partitions": many.num_rows,
@@ -86,8 +82,10 @@ def _delete_debt(facts: TableFacts) -> Iterator[Finding]:
     deleted: int = pc.sum(positions.column("record_count")).as_py() or 0
     rows: int = pc.sum(facts.files.filter(pc.greater(facts.fan_in, 0)).column("record_count")).as_py()
     share = 100 * deleted // rows if rows > 0 else 0
-    if most <= limit and share < percent:
+    if most < limit and share < percent:
         return
+    # Positions of several data files in one delete file count for no data file's share of deleted rows.
+    is_due = pc.any(pc.match_substring(facts.compaction.column("reason"), REASONS[DELETES])).as_py()
     size: int = pc.sum(facts.deletes.column("file_size_in_bytes")).as_py()
     yield Finding(
         "delete-debt",
@@ -102,7 +100,7 @@ def _delete_debt(facts: TableFacts) -> Iterator[Finding]:
             "position_deletes": deleted,
             "rows_of_data_files": rows,
         },
-        facts.command("compact", "--delete-file-threshold", str(limit)),
+        facts.command("compact", *(() if is_due else ("--delete-file-threshold", "1"))),
     )
 
 

@@ -36,23 +36,28 @@ def check_history(facts: TableFacts) -> Iterator[Finding]:
 
 def _snapshots_past_retention(facts: TableFacts) -> Iterator[Finding]:
     snapshots, properties = facts.metadata.snapshots, facts.metadata.properties
-    age, keep = facts.threshold(MAX_SNAPSHOT_AGE), facts.threshold(MIN_SNAPSHOTS)
-    tips = {ref.snapshot_id for ref in facts.metadata.refs.values()}
-    old = [one for one in snapshots if one.timestamp_ms < facts.now_ms - age and one.snapshot_id not in tips]
-    overdue = max(0, min(len(old), len(snapshots) - keep))
+    expired = frozenset(facts.expired_ids)
+    overdue, age = len(expired), facts.threshold(MAX_SNAPSHOT_AGE)
     if overdue < OVERDUE_SNAPSHOTS:
         return
+    old = [one for one in snapshots if one.snapshot_id in expired]
     has_policy = MAX_SNAPSHOT_AGE.name in properties or MIN_SNAPSHOTS.name in properties
-    days = age / DAY_MS
-    limit = f"{days:.0f} days, the default" if not has_policy else f"{days:g} days, the table's retention"
+    limit = f"the default retention of {_days(age)}" if not has_policy else f"the table's retention of {_days(age)}"
+    ending = "" if has_policy else "; the table sets no retention of its own"
+    if not facts.may_delete_files:
+        ending += "; gc.enabled=false forbids to expire them"
     yield Finding(
         "snapshots-past-retention" if has_policy else "snapshots-without-policy",
-        Severity.WARNING,
-        f"{overdue:,} of {count_text(len(snapshots), 'snapshot')} are older than {limit}"
-        + ("." if has_policy else "; the table has no retention of its own, and nothing expires them."),
+        Severity.WARNING if facts.may_delete_files else Severity.INFO,
+        f"{overdue:,} of {count_text(len(snapshots), 'snapshot')} are due to expire under {limit}{ending}.",
         {"snapshots": len(snapshots), "overdue": overdue, "oldest": iso_time(min(one.timestamp_ms for one in old))},
-        facts.command("expire"),
+        facts.command("expire") if facts.may_delete_files else None,
     )
+
+
+def _days(age_ms: int) -> str:
+    days = age_ms / DAY_MS
+    return f"{days:g} {'day' if days == 1 else 'days'}"
 
 
 def _staged_snapshots(facts: TableFacts) -> Iterator[Finding]:
@@ -69,13 +74,16 @@ def _staged_snapshots(facts: TableFacts) -> Iterator[Finding]:
         if one.snapshot_id not in reachable and one.timestamp_ms < facts.now_ms - DAY_MS
     ]
     if staged:
+        shown = [str(one.snapshot_id) for one in staged[:20]]
+        is_due = {one.snapshot_id for one in staged} <= set(facts.expired_ids)
+        options = () if is_due else tuple(f"--snapshot-id={snapshot_id}" for snapshot_id in shown)
         yield Finding(
             "unreferenced-snapshots",
             Severity.INFO,
-            f"{count_text(len(staged), 'snapshot')} older than a day: no branch or tag leads there. Such snapshots were staged and never "
+            f"No branch or tag leads to {count_text(len(staged), 'snapshot')} older than a day. Such snapshots were staged and never "
             "published, or were rolled back.",
-            {"snapshots": len(staged), "snapshot_ids": [str(one.snapshot_id) for one in staged[:20]]},
-            facts.command("expire"),
+            {"snapshots": len(staged), "snapshot_ids": shown},
+            facts.command("expire", *options) if facts.may_delete_files else None,
         )
 
 

@@ -80,6 +80,8 @@ def _parts(facts: TableFacts) -> list[pa.Table]:
 
 def _listed(facts: TableFacts, expected: pa.Table) -> pa.ChunkedArray:
     """Return the sizes of files by listing the directories at the top of their locations, null where there is no file."""
+    if expected.num_rows == 0:
+        return pa.chunked_array([], pa.int64())
     listings = [pa.Table.from_batches([facts.io.core.list(root)]) for root in _roots(facts, expected)]
     listing = pa.concat_tables(listings)
     places = pc.index_in(expected.column("file_path"), value_set=listing.column("location"))

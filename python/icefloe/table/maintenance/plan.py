@@ -42,6 +42,11 @@ class Plan(ABC):
         """Reasons to look at the plan before it is executed, one sentence each."""
         return ()
 
+    @property
+    def refusals(self) -> tuple[str, ...]:
+        """Parts of the plan that cannot run on this table, with the reason, one sentence each."""
+        return ()
+
     @abstractmethod
     def summary(self) -> str:
         """Return one sentence on what the plan does."""

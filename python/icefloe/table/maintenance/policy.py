@@ -81,6 +81,11 @@ class PolicyPlan(Plan):
         return tuple(text for one in self.steps if one.plan is not None for text in one.plan.warnings)
 
     @property
+    def refusals(self) -> tuple[str, ...]:
+        """The steps that cannot run, each with its reason."""
+        return tuple(f"{one.step}: {one.refusal}" for one in self.steps if one.refusal is not None)
+
+    @property
     def file_count(self) -> int:
         """The number of files that the steps delete or rewrite."""
         return sum(one.plan.file_count for one in self.steps if one.plan is not None)
@@ -93,7 +98,9 @@ class PolicyPlan(Plan):
     def summary(self) -> str:
         """Return one sentence on what the policy does."""
         names = [one.step for one in self.steps if one.has_changes]
-        return "policy: nothing to do" if not names else f"policy: {', '.join(names)}"
+        refused = [one.step for one in self.steps if one.refusal is not None]
+        text = "policy: nothing to do" if not names else f"policy: {', '.join(names)}"
+        return f"{text}; cannot run: {', '.join(refused)}" if refused else text
 
     def rows(self) -> pa.Table:
         """Return one row per step: step, files, bytes, reason."""
@@ -128,8 +135,8 @@ class StepOutcome:
 
     Attributes:
         step: Name of the step.
-        result: The result of its verb; None if it failed.
-        failure: Why it failed.
+        result: The result of its verb; None if it failed or could not run.
+        failure: Why it failed or could not run.
         has_committed: Whether the table has a new version since, of the step or of another writer.
     """
 
@@ -144,7 +151,7 @@ class PolicyResult(Result):
     """The results of the steps of a policy, in order.
 
     Attributes:
-        steps: The steps that had something to do.
+        steps: The steps that had something to do, and those that could not run.
     """
 
     verb: ClassVar[str] = "policy"
@@ -165,7 +172,8 @@ class PolicyResult(Result):
             one.result.summary() if one.result is not None else f"{one.step} failed: {one.failure}"
             for one in self.steps
         ]
-        return "\n".join([f"policy: ran {count_text(len(self.steps), 'step')}", *texts])
+        done = sum(one.result is not None for one in self.steps)
+        return "\n".join([f"policy: ran {count_text(done, 'step')}", *texts])
 
     def as_dict(self) -> dict[str, Any]:
         """Return the result as JSON values."""
@@ -232,6 +240,7 @@ class MaintenancePolicy:
         outcomes: list[StepOutcome] = []
         for planned in plan.steps:
             if planned.refusal is not None:
+                outcomes.append(StepOutcome(planned.step, None, planned.refusal))
                 continue
             self._table.refresh()
             location = self._table.metadata_location

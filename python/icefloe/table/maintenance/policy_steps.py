@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from icefloe.table.maintenance.deletes.dangling_deletes import RemoveDanglingDeletes
 from icefloe.table.maintenance.deletes.position_deletes import RewritePositionDeletes
 from icefloe.table.maintenance.expiry.expire_snapshots import ExpireSnapshots
 from icefloe.table.maintenance.orphans.remove_orphan_files import RemoveOrphanFiles
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from icefloe.table.maintenance.plan import Plan, Result
+    from icefloe.table.properties.reading import TableProperty
     from icefloe.typedef import Properties
 
 
@@ -56,15 +58,27 @@ class PolicyStep:
         return done
 
 
+def compaction_options(value_of: Callable[[TableProperty[Any]], Any], target: int | None = None) -> dict[str, Any]:
+    """Return the options of `rewrite_data_files` that the thresholds of a table ask for.
+
+    Args:
+        value_of: Returns the value of a table property.
+        target: Size of new files in bytes; None for the table's.
+    """
+    size = value_of(TARGET_FILE_SIZE) if target is None else target
+    return {
+        "target_file_size_bytes": target,
+        # 100 percent would be the target itself, and a file of the target size is not small.
+        "min_file_size_bytes": min(size * value_of(SMALL_FILE_PERCENT) // 100, size - 1),
+        "min_input_files": value_of(MIN_SMALL_FILES),
+        "delete_file_threshold": value_of(MAX_DELETES_PER_FILE),
+        "delete_ratio_threshold": value_of(MAX_DELETED_PERCENT) / 100,
+    }
+
+
 def _compact(table: Any) -> RewriteDataFiles:
     properties = table.metadata.properties
-    return RewriteDataFiles(table).options(
-        min_input_files=MIN_SMALL_FILES.of(properties),
-        min_file_size_bytes=TARGET_FILE_SIZE.of(properties) * SMALL_FILE_PERCENT.of(properties) // 100,
-        delete_file_threshold=MAX_DELETES_PER_FILE.of(properties),
-        delete_ratio_threshold=MAX_DELETED_PERCENT.of(properties) / 100,
-        remove_dangling_deletes=True,
-    )
+    return RewriteDataFiles(table).options(**compaction_options(lambda one: one.of(properties)))
 
 
 def _rewrite_deletes(table: Any) -> RewritePositionDeletes:
@@ -83,6 +97,7 @@ def _orphans(table: Any) -> RemoveOrphanFiles:
 
 POLICY_STEPS: tuple[PolicyStep, ...] = (
     PolicyStep("compact", _compact),
+    PolicyStep("dangling-deletes", RemoveDanglingDeletes),
     PolicyStep("rewrite-deletes", _rewrite_deletes),
     PolicyStep("rewrite-manifests", RewriteManifestsBuilder, _has_many_manifests),
     PolicyStep("expire", ExpireSnapshots),

@@ -8,7 +8,7 @@ from icefloe.table.properties.names import TableProperties
 from icefloe.table.properties.reading import Flag, TableProperty, Text, WholeNumber
 
 _P = TableProperties
-STEPS = ("compact", "rewrite-deletes", "rewrite-manifests", "expire", "orphans")
+STEPS = ("compact", "dangling-deletes", "rewrite-deletes", "rewrite-manifests", "expire", "orphans")
 """The steps of a maintenance policy, in the order in which they run."""
 
 

@@ -69,7 +69,9 @@ def test_doctor_finds_nothing_in_a_fresh_table(new_table):
 
 
 def test_doctor_accepts_a_table_without_snapshots(new_table):
-    assert new_table(appends=0).doctor(files="heads", statistics=True).findings == ()
+    table = new_table(appends=0)
+    for how in ("list", "heads"):
+        assert table.doctor(files=how, statistics=True).findings == ()
 
 
 def test_doctor_counts_small_files_by_partition(new_table):
@@ -88,6 +90,34 @@ def test_doctor_leaves_small_files_below_the_threshold(new_table):
 def test_doctor_reads_thresholds_from_table_properties(new_table):
     table = new_table(appends=4, maintenance_compact_min__small__files="4")
     assert found(table)["small-files"].evidence["small_files"] == 4
+
+
+def test_doctor_leaves_small_files_that_compaction_cannot_make_fewer(new_table):
+    table = new_table(appends=2, maintenance_compact_min__small__files="2")
+    size = max(task.file.file_size_in_bytes for task in table.scan().plan_files())
+    for target, is_found in ((size * 10 // 7, False), (size * 3, True)):
+        with table.update_properties() as update:
+            update.set_properties({"write.target-file-size-bytes": str(target)})
+        assert ("small-files" in found(table)) is is_found
+        assert table.maintenance.policy().plan().is_empty is not is_found
+
+
+def test_doctor_reports_delete_files_from_the_number_at_which_compaction_removes_them(new_table):
+    table = new_table(write_delete_mode="merge-on-read", maintenance_compact_max__deleted__percent="100")
+    with table.update_properties() as update:
+        update.set_properties({"maintenance.compact.max-deletes-per-file": "1"})
+    table.delete("id = 1")
+    assert found(table)["delete-debt"].command == "icefloe --catalog lake compact db.t"
+    table.maintenance.policy().execute()
+    assert "delete-debt" not in found(table)
+
+
+def test_doctor_names_a_command_for_delete_files_of_several_data_files(new_table):
+    table = new_table(appends=2, write_delete_mode="merge-on-read", write_delete_granularity="partition")
+    table.delete("id in (1, 2, 4, 5)")
+    finding = found(table)["delete-debt"]
+    assert finding.command == "icefloe --catalog lake compact db.t --delete-file-threshold 1"
+    assert not table.maintenance.rewrite_data_files().options(delete_file_threshold=1).plan().is_empty
 
 
 def test_doctor_reports_delete_debt_by_share_of_rows(new_table):
@@ -143,6 +173,30 @@ def test_doctor_reports_snapshots_without_a_policy(catalog, new_table):
     with old.update_properties() as update:
         update.set_properties({"history.expire.max-snapshot-age-ms": str(DAY_MS)})
     assert "snapshots-past-retention" in found(old)
+    with old.update_properties() as update:
+        update.set_properties({"gc.enabled": "false"})
+    forbidden = found(old)["snapshots-past-retention"]
+    assert (forbidden.severity, forbidden.command) == (Severity.INFO, None)
+    with old.update_properties() as update:
+        update.set_properties({"gc.enabled": "true"})
+    current = old.current_snapshot().snapshot_id
+    old.manage_snapshots().create_branch(current, "audit", min_snapshots_to_keep=12).commit()
+    assert not {"snapshots-past-retention", "snapshots-without-policy"} & found(old).keys()
+
+
+def test_doctor_names_staged_snapshots_that_the_retention_keeps(catalog, new_table):
+    table = new_table()
+    table.append(rows_from(3), branch=None)
+
+    def age(metadata):
+        for one in metadata["snapshots"]:
+            one["timestamp-ms"] -= 2 * DAY_MS
+        metadata["snapshot-log"] = []
+
+    old = rewrite_metadata(catalog, table, age)
+    (staged,) = {one.snapshot_id for one in old.snapshots()} - {old.current_snapshot().snapshot_id}
+    command = f"icefloe --catalog lake expire db.t --snapshot-id={staged}"
+    assert found(old)["unreferenced-snapshots"].command == command
 
 
 @pytest.mark.filterwarnings("ignore::icefloe.exceptions.MetadataWarning")

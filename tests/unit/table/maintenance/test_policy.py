@@ -3,10 +3,12 @@
 import pickle
 from datetime import datetime, timedelta, timezone
 
+import pyarrow as pa
 import pytest
 from icefloe.exceptions import ValidationError
+from icefloe.table.write.equality_deletes import write_equality_deletes
 
-from tests.unit.table.maintenance.every_file import ids_of, make_old, put, rows, table_of_every_kind
+from tests.unit.table.maintenance.every_file import SCHEMA, ids_of, make_old, put, rows, table_of_every_kind
 
 SMALL = {
     "maintenance.compact.min-small-files": "2",
@@ -32,7 +34,14 @@ def steps_of(value):
 def test_second_run_finds_nothing_to_do(table):
     before = ids_of(table.scan())
     plan = table.maintenance.policy().plan()
-    assert steps_of(plan) == ["compact", "rewrite-deletes", "rewrite-manifests", "expire", "orphans"]
+    assert steps_of(plan) == [
+        "compact",
+        "dangling-deletes",
+        "rewrite-deletes",
+        "rewrite-manifests",
+        "expire",
+        "orphans",
+    ]
     result = table.maintenance.execute(pickle.loads(pickle.dumps(plan)))
     assert result.failures == ()
     assert ids_of(table.scan()) == before
@@ -52,7 +61,7 @@ def test_first_step_is_executed_exactly(table):
 
 def test_steps_after_the_first_say_that_they_are_planned_again(table):
     plan = table.maintenance.policy().plan()
-    assert [one.follows[:1] for one in plan.steps] == [(), *[("compact",)] * 4]
+    assert [one.follows[:1] for one in plan.steps] == [(), *[("compact",)] * 5]
     texts = plan.rows().column("reason").to_pylist()
     assert "planned again" not in texts[0]
     assert all("planned again after compact" in text for text in texts[1:])
@@ -66,6 +75,47 @@ def test_step_whose_turn_comes_first_is_not_planned_again(catalog):
     result = table.maintenance.policy().execute(plan)
     assert result.steps[0].result.orphan_file_locations.to_pylist() == [orphan]
     assert table.io.core.exists(late)
+
+
+def test_delete_files_that_apply_to_nothing_are_removed_without_a_compaction(catalog):
+    table = catalog.create_table("db.t", SCHEMA, properties={"write.delete.mode": "merge-on-read"})
+    table.append(rows(*range(10)))
+    table.delete("id = 1")
+    table.overwrite(rows(20))
+    keys = write_equality_deletes(table.io, table.metadata, pa.table({"id": [2]}), [1])
+    table.new_row_delta().add_deletes(keys[0]).commit()
+    table.overwrite(rows(21))
+    assert [one.step for one in table.maintenance.policy().plan().steps if one.has_changes] == ["dangling-deletes"]
+    assert table.maintenance.policy().execute().failures == ()
+    assert table.inspect.delete_files().num_rows == 0
+    assert table.maintenance.policy().plan().is_empty
+
+
+def test_every_share_of_the_target_can_be_small(catalog):
+    table = catalog.create_table("db.t", SCHEMA, properties={"maintenance.compact.small-file-percent": "100"})
+    for number in range(6):
+        table.append(rows(number))
+    assert table.maintenance.policy().plan().refusals == ()
+    assert steps_of(table.maintenance.policy().execute()) == ["compact"]
+    assert table.maintenance.policy().plan().is_empty
+
+
+def test_steps_that_cannot_run_are_reported_and_the_others_run(catalog):
+    table = catalog.create_table("db.t", SCHEMA, properties={"gc.enabled": "false"})
+    assert (table.maintenance.policy().plan().is_empty, len(table.maintenance.policy().plan().refusals)) == (True, 2)
+    for number in range(6):
+        table.append(rows(number))
+    plan = table.maintenance.policy().plan()
+    assert plan.summary() == "policy: compact; cannot run: expire, orphans"
+    result = table.maintenance.policy().execute(plan)
+    assert [(one.step, one.result is None) for one in result.steps] == [
+        ("compact", False),
+        ("expire", True),
+        ("orphans", True),
+    ]
+    assert len(result.failures) == 2
+    assert "gc.enabled is false" in result.failures[0]
+    assert result.summary().startswith("policy: ran 1 step\n")
 
 
 def test_plan_of_other_rules_or_another_table_is_refused(table, catalog):

@@ -52,7 +52,8 @@ def inventory_files(inventory: Any, roots: tuple[str, ...]) -> pa.Table:
             table.column("size").cast(pa.int64()) if "size" in table.column_names else pa.nulls(len(table), pa.int64())
         )
         paths = table.column("file_path").cast(pa.string())
-        modified = table.column("last_modified").cast(pa.timestamp("ms")).cast(pa.int64())
+        # Reports have microseconds or nanoseconds, which are cut off.
+        modified = table.column("last_modified").cast(pa.timestamp("ms"), safe=False).cast(pa.int64())
     except pa.ArrowException as error:
         raise ValidationError(
             f"inventory: expected file_path as text, last_modified as a timestamp and size as a number: {error}"

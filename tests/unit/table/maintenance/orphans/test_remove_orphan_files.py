@@ -18,6 +18,7 @@ from tests.unit.table.maintenance.every_file import (
     rows,
     table_of_every_kind,
 )
+from tests.unit.table.maintenance.path_rewrite.copies import copied
 
 
 @pytest.fixture
@@ -166,9 +167,14 @@ def test_inventory_replaces_the_listing(table):
     missing = f"{table.location()}/data/missing.parquet"
     neighbour = f"{table.location()}2/data/orphan.parquet"
     paths = [*files_of(table), missing, neighbour, f"file:{orphan.removeprefix('file://')}/"]
-    old = datetime(2001, 1, 1)
-    for kind in (pa.timestamp("ms"), pa.timestamp("us", "UTC")):
-        inventory = pa.table({"file_path": paths, "last_modified": pa.array([old] * len(paths), kind)})
+    old = datetime(2001, 1, 1, microsecond=123_456)
+    for kind in (pa.timestamp("s"), pa.timestamp("ms"), pa.timestamp("us", "UTC"), pa.timestamp("ns", "Asia/Tokyo")):
+        inventory = pa.table(
+            {
+                "file_path": paths,
+                "last_modified": pa.array([old] * len(paths), pa.timestamp("us")).cast(kind, safe=False),
+            }
+        )
         plan = removal(table).inventory(inventory).plan()
         assert set(plan.orphans.column("location").to_pylist()) == {orphan, missing, paths[-1]}
     result = table.maintenance.execute(plan)
@@ -235,6 +241,39 @@ def test_table_below_the_location_is_refused(catalog, table):
         removal(table).plan()
     catalog.create_namespace("far")
     catalog.rename_table("db.inner", "far.inner")
+    with pytest.raises(ValidationError, match=r"another table is below its directories: .*/inner/metadata/"):
+        removal(table).plan()
+
+
+def test_data_path_of_a_table_of_another_namespace_is_refused(catalog, table, tmp_path):
+    """Tables that share a data path have no metadata file there."""
+    shared = f"{tmp_path}/shared"
+    for name in ("far", ("far", "away")):
+        catalog.create_namespace(name)
+    other = catalog.create_table("far.away.t", SCHEMA, properties={"write.data.path": shared})
+    other.append(rows(5))
+    with table.update_properties() as update:
+        update.set_properties({"write.data.path": shared})
+    table.append(rows(6))
+    for path in table.io.core.list(shared).column("location").to_pylist():
+        make_old(table, path)
+    with pytest.raises(ValidationError, match=r"table far\.away\.t shares its directories"):
+        removal(table).plan()
+    assert len(orphans(removal(table).check_neighbours(False))) == 1
+
+
+def test_staged_copy_of_the_table_is_no_other_table(catalog, table):
+    table.maintenance.rewrite_table_path(table.location(), f"{table.location()}-copy").execute()
+    staged = {path for path in files_of(table) if "/copy-table-staging-" in path}
+    assert orphans(removal(table)) == set()
+    make_old(table)
+    assert orphans(removal(table)) == staged
+
+
+def test_copy_of_the_table_below_its_location_is_refused(catalog, table):
+    """It has the UUID of the table."""
+    copied(table.maintenance.rewrite_table_path(table.location(), f"{table.location()}/inner").execute())
+    make_old(table)
     with pytest.raises(ValidationError, match=r"another table is below its directories: .*/inner/metadata/"):
         removal(table).plan()
 
