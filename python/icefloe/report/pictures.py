@@ -11,33 +11,34 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 WIDTH = 720
-_LEFT = 8
 _ROW = 26
+_NAME = 18
+"""Characters of a name that fit beside a picture, also in the larger text of a narrow page."""
 
 
-def bars(
-    title: str, rows: Sequence[tuple[str, int, str, str]], *, label_width: int = 190, value_width: int = 150
-) -> str:
-    """Return horizontal bars, one for each row.
+def bars(title: str, rows: Sequence[tuple[str, int, str, str]]) -> str:
+    """Return horizontal bars, one for each row. Labels and values are text of the page, so they stay legible on a narrow page.
 
     Args:
-        title: What the picture shows, for screen readers.
+        title: What a bar stands for.
         rows: Label, length, text behind the bar and style class of each bar.
-        label_width: Width of the labels.
-        value_width: Width of the texts behind the bars.
     """
     longest = max((length for _, length, _, _ in rows), default=0) or 1
-    room = WIDTH - label_width - value_width - _LEFT
     parts = []
-    for place, (label, length, text, kind) in enumerate(rows):
-        top = place * _ROW
-        size = 0 if length == 0 else max(2.0, room * length / longest)
+    for label, length, text, kind in rows:
+        # Thin bars stay visible beside long ones.
+        share = 0 if length == 0 else max(1.0, 100 * length / longest)
         parts.append(
-            f'<text class="label" x="{label_width - 10}" y="{top + 17}" text-anchor="end">{_cut(label, label_width // 8)}</text>'
-            f'<rect class="{kind}" x="{label_width}" y="{top + 4}" width="{size:.1f}" height="{_ROW - 8}" rx="3"/>'
-            f'<text class="value" x="{label_width + size + 8:.1f}" y="{top + 17}">{escape(text)}</text>'
+            f'<div class="bar"><span class="name">{escape(label)}</span>'
+            f'<svg aria-hidden="true"><rect class="{kind}" width="{share:.1f}%" height="100%" rx="3"/></svg>'
+            f'<span class="amount">{escape(text)}</span></div>'
         )
-    return _svg(title, len(rows) * _ROW, "".join(parts))
+    return f'{caption(title)}<div class="bars" role="img" aria-label="{escape(title)}">{"".join(parts)}</div>'
+
+
+def caption(text: str) -> str:
+    """Return what a picture shows, in a line above the picture."""
+    return f'<p class="key">{escape(text)}</p>'
 
 
 def file_sizes(figures: dict[str, Any]) -> str:
@@ -54,7 +55,7 @@ def file_sizes(figures: dict[str, Any]) -> str:
     target = next(
         (n for n, one in enumerate(figures["bins"]) if one["from"] <= figures["target_bytes"] < one["to"]), None
     )
-    picture = bars("Number of data files by size", rows)
+    picture = bars("Data files by size", rows)
     note = f"target {bytes_text(figures['target_bytes'])}" + (" (above the largest file)" if target is None else "")
     return (
         picture
@@ -108,7 +109,10 @@ def partitions(rows: Sequence[dict[str, Any]]) -> str:
         )
         for one in rows[:12]
     ]
-    return bars("Data files of the worst partitions", shown)
+    return bars(
+        "Data files of the partitions with the most small files and delete files; orange: several small files, or deletes",
+        shown,
+    )
 
 
 def fan_in(rows: Sequence[dict[str, int]]) -> str:
@@ -122,7 +126,7 @@ def fan_in(rows: Sequence[dict[str, int]]) -> str:
         )
         for one in rows[:12]
     ]
-    return bars("Data files by the number of their delete files", shown)
+    return bars("Data files by the number of delete files that apply to each", shown)
 
 
 def branches(rows: Sequence[dict[str, Any]]) -> str:
@@ -141,16 +145,20 @@ def branches(rows: Sequence[dict[str, Any]]) -> str:
             else f'<rect class="tag" x="{across - 5:.1f}" y="{top + 8}" width="10" height="10" rx="2"/>'
         )
         parts.append(
-            f'<text class="label" x="{left - 20}" y="{top + 17}" text-anchor="end">{_cut(one["name"], 22)}</text>'
+            f'<text class="label" x="{left - 20}" y="{top + 17}" text-anchor="end">{_cut(one["name"], _NAME)}</text>'
             f'<line class="grid" x1="{left}" x2="{right}" y1="{top + 13}" y2="{top + 13}"/>{shape}'
             f'<text class="value" x="{right + 14}" y="{top + 17}">{escape(_minute(one["at"]))}</text>'
         )
-    return _svg("Branches and tags by the time of their snapshots", min(len(rows), 20) * _ROW, "".join(parts))
+    return _svg(
+        "Branches (circles) and tags (squares) by the time of their snapshots",
+        min(len(rows), 20) * _ROW,
+        "".join(parts),
+    )
 
 
 def _svg(title: str, height: int, content: str) -> str:
     return (
-        f'<div class="picture"><svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(title)}">'
+        f'{caption(title)}<div class="picture"><svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(title)}">'
         f"<title>{escape(title)}</title>{content}</svg></div>"
     )
 

@@ -58,9 +58,14 @@ def orphans(figures: _Figures) -> list[str]:
     own = figures["orphans"]
     listed = f"{count_text(own['listed_files'], 'file')} in the table's directories"
     if own["files"] == 0:
-        return [f"Of {listed}, none from before {own['older_than']} is an orphan."]
+        return [
+            f"Orphan files are files that nothing in the table refers to. Of {listed}, none from before {own['older_than']} is one."
+        ]
     return [
-        f"Of {listed}, no snapshot refers to {own['files']:,} from before {own['older_than']}: {bytes_text(own['bytes'])} in all."
+        (
+            f"Orphan files are files that nothing in the table refers to: {own['files']:,} of {listed} from before "
+            f"{own['older_than']}, {bytes_text(own['bytes'])} in all."
+        )
     ]
 
 
@@ -98,19 +103,24 @@ def deletes(figures: _Figures) -> list[str]:
     affected = sum(one["data_files"] for one in own["fan_in"] if one["delete_files"] > 0)
     texts = [
         (
-            f"{count_text(size['delete_files'], 'delete file')} ({bytes_text(size['delete_bytes'])}) apply to {affected:,} of "
-            f"{count_text(size['data_files'], 'data file')}; a full scan reads {bytes_text(size['delete_bytes'])} more than the data."
+            f"Delete files mark rows of data files as deleted. {count_text(size['delete_files'], 'delete file applies', 'delete files apply')} to "
+            f"{affected:,} of {count_text(size['data_files'], 'data file')}; a full scan reads {bytes_text(size['delete_bytes'])} more than the data."
         )
     ]
     if own["position_deletes"] > 0 and size["rows_in_data_files"] > 0:
         share = 100 * own["position_deletes"] / size["rows_in_data_files"]
-        texts.append(f"{own['position_deletes']:,} rows ({share:.1f} %) are deleted by position and still stored.")
+        shown = "less than 0.1 %" if share < 0.1 else f"{share:.1f} %"
+        stored = count_text(own["position_deletes"], "row is", "rows are")
+        texts.append(f"{stored} deleted by position and still stored, {shown} of all.")
     if own["equality_delete_files"] > 0:
         texts.append(
-            f"{count_text(own['equality_delete_files'], 'equality delete file')} make scans compare keys of every row."
+            f"{count_text(own['equality_delete_files'], 'equality delete file makes', 'equality delete files make')} scans compare the keys of "
+            "every row that is older."
         )
     if own["dangling_delete_files"] > 0:
-        texts.append(f"{count_text(own['dangling_delete_files'], 'delete file')} apply to nothing.")
+        texts.append(
+            f"{count_text(own['dangling_delete_files'], 'delete file applies', 'delete files apply')} to no data file."
+        )
     return texts
 
 
@@ -122,12 +132,14 @@ def manifests(figures: _Figures) -> list[str]:
         return ["There are no manifests yet."]
     texts = [
         (
-            f"Planning reads {count_text(own['data_manifests'], 'data manifest')} and "
-            f"{count_text(own['delete_manifests'], 'delete manifest')}, {bytes_text(own['bytes'])} in all."
+            f"A query first reads manifests, the lists of the table's files. There are {own['data_manifests']:,} of data files and "
+            f"{own['delete_manifests']:,} of delete files, {bytes_text(own['bytes'])} in all."
         )
     ]
     if own["average_overlap"] is not None:
-        texts.append(f"A filter on one partition value opens {own['average_overlap']:g} of {count:,} on average.")
+        texts.append(
+            f"A filter on one value of the first partition field opens {own['average_overlap']:g} of {own['data_manifests'] + own['delete_manifests']:,} on average."
+        )
     return texts
 
 
@@ -150,7 +162,7 @@ def versions(figures: _Figures) -> list[str]:
 def definition(figures: _Figures) -> list[str]:
     """Return format version, and how often schema and partitioning changed."""
     changed = figures["schema_versions"] - 1
-    text = "never changed" if changed == 0 else f"changed {count_text(changed, 'time')}"
+    text = "never changed" if changed == 0 else "changed once" if changed == 1 else f"changed {changed:,} times"
     specs = count_text(len(figures["specs"]), "partition spec")
     described = (
         count_text(len(figures["statistics"]), "statistics file") if figures["statistics"] else "no statistics files"

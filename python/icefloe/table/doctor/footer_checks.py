@@ -72,8 +72,13 @@ def _pairs(facts: TableFacts, entries: pa.Table) -> Iterator[tuple[dict[str, Any
     unpartitioned = PartitionSpec(spec_id=spec_id)
     described = facts.metadata.with_(partition_specs=(*facts.metadata.partition_specs, unpartitioned))
     paths = entries.column("file_path").to_pylist()
+    # Files may have columns of schemas that are no longer in the metadata.
     footers, _ = _core.describe_data_files(
-        facts.io.core, paths, context=context_json(described, facts.metadata.schema()), spec_id=spec_id
+        facts.io.core,
+        paths,
+        context=context_json(described, facts.metadata.schema()),
+        spec_id=spec_id,
+        check_names=False,
     )
     yield from zip(entries.to_pylist(), footers.to_pylist(), strict=True)
 

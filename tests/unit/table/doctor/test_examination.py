@@ -15,7 +15,7 @@ from icefloe.table import StaticTable
 from icefloe.table.doctor import Severity
 from icefloe.table.write.equality_deletes import write_equality_deletes
 from icefloe.transforms import IdentityTransform
-from icefloe.types import LongType, NestedField, StringType
+from icefloe.types import ListType, LongType, MapType, NestedField, StringType, StructType
 
 SCHEMA = Schema(NestedField(1, "id", LongType()), NestedField(2, "kind", StringType()))
 BY_KIND = PartitionSpec(PartitionField(2, 1000, IdentityTransform(), "kind"))
@@ -289,6 +289,30 @@ def test_doctor_reports_statistics_that_contradict_footers(new_table):
     assert "null count of field 2 is 0 in the manifest and 1 in the footer" in differences
     assert "upper bound of field 1 is 2 in the manifest and 8 in the footer" in differences
     assert not any("lower bound of field 1" in one for one in differences)
+
+
+def test_doctor_compares_footers_of_files_with_columns_that_were_dropped_since(catalog):
+    first = StructType(NestedField(5, "x", LongType()), NestedField(6, "y", LongType()))
+    second = StructType(NestedField(9, "x", LongType()), NestedField(10, "y", LongType()))
+    nested = (
+        NestedField(2, "places", ListType(3, first, element_required=False)),
+        NestedField(4, "named", MapType(7, StringType(), 8, second, value_required=False)),
+    )
+    table = catalog.create_table("db.nested", Schema(NestedField(1, "id", LongType()), *nested))
+    points = [[{"x": 1, "y": 2}], None]
+    maps = [[("k", {"x": 1, "y": 2})], []]
+    table.append(pa.table({"id": [1, 2], "places": points, "named": maps}, schema=table.schema().as_arrow()))
+    with table.update_schema() as update:
+        update.delete_column("id")
+        update.delete_column("places.element.x")
+        update.delete_column("named.value.y")
+    with table.update_schema() as update:
+        update.add_column("id", StringType())
+        update.rename_column("places", "points")
+    table.append(pa.table({"id": ["a"]}))
+    table.maintenance.expire_snapshots().older_than("0s").clean_expired_metadata().execute()
+    assert len(table.schemas()) == 1
+    assert table.doctor(statistics=True).findings == ()
 
 
 def test_doctor_of_a_static_table_has_no_commands(new_table):
