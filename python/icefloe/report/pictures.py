@@ -68,7 +68,7 @@ def growth(points: Sequence[dict[str, Any]]) -> str:
     known = [(one["at_ms"], one["bytes"], one["at"]) for one in points if one["bytes"] is not None]
     if len(known) < 2:
         return ""
-    height, bottom, left = 190, 150, 80
+    height, bottom, left = 190, 150, 96
     first: int = known[0][0]
     last: int = max(known[-1][0], first + 1)
     most: int = max(size for _, size, _ in known) or 1
