@@ -4,15 +4,14 @@
 
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, BinaryArray, Int32Array, Int64Array, MapArray, StructArray};
-use arrow_buffer::{NullBufferBuilder, OffsetBuffer, ScalarBuffer};
-use arrow_schema::{DataType, Field, Fields};
+use arrow_array::{ArrayRef, BinaryArray, Int32Array, Int64Array};
 
 use super::bytes_column::{VariableBytes, push_zeros};
 use super::cursor::{Cursor, Malformed};
 use super::decoder::Selection;
 use super::flat_column::invalid_column;
 use super::forecast::Forecast;
+use super::list_offsets::ListOffsets;
 use super::presence::Presence;
 use super::schema::{AvroType, Kind};
 use crate::spec::types::{MapType, PrimitiveType, Type};
@@ -29,8 +28,7 @@ pub(super) struct MapColumn {
     /// Keys to decode, in ascending order; `None` for all.
     requested: Option<Arc<[i32]>>,
     positions: KeyPositions,
-    offsets: Vec<i32>,
-    nulls: NullBufferBuilder,
+    ends: ListOffsets,
 }
 
 /// The positions of the requested keys in the last map that had them all: writers list the columns of all files in the
@@ -80,10 +78,9 @@ impl MapColumn {
             })?,
         };
         let requested = selection.map_keys.clone();
-        let (offsets, nulls) = (vec![0], NullBufferBuilder::new(0));
         let positions = KeyPositions::default();
-        let keys = Vec::new();
-        Ok(Self { keys, values, value_presence, long_keys, requested, positions, offsets, nulls })
+        let (keys, ends) = (Vec::new(), ListOffsets::new());
+        Ok(Self { keys, values, value_presence, long_keys, requested, positions, ends })
     }
 
     pub(super) fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Malformed> {
@@ -99,19 +96,15 @@ impl MapColumn {
             }
             cursor.end_items(items)?;
         }
-        self.close()?;
-        self.nulls.append_non_null();
-        Ok(())
+        self.ends.close(self.keys.len())
     }
 
     pub(super) fn push_nulls(&mut self, count: usize) {
-        let end = self.offsets.last().copied().unwrap_or(0);
-        self.offsets.resize(self.offsets.len() + count, end);
-        self.nulls.append_n_nulls(count);
+        self.ends.push_nulls(count);
     }
 
     pub(super) fn reserve(&mut self, forecast: Forecast) {
-        forecast.reserve(&mut self.offsets);
+        self.ends.reserve(forecast);
         forecast.reserve(&mut self.keys);
         match &mut self.values {
             MapValues::Long(values) => forecast.reserve(values),
@@ -129,17 +122,7 @@ impl MapColumn {
                 Arc::new(array.map_err(|error| invalid_column(&error))?)
             }
         };
-        let fields = Fields::from(vec![
-            Field::new("key", DataType::Int32, false),
-            Field::new("value", values.data_type().clone(), true),
-        ]);
-        let entries = StructArray::try_new(fields, vec![Arc::new(keys), values], None)
-            .map_err(|error| invalid_column(&error))?;
-        let field = Arc::new(Field::new("entries", entries.data_type().clone(), false));
-        let offsets = std::mem::replace(&mut self.offsets, vec![0]);
-        let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
-        let array = MapArray::try_new(field, offsets, entries, self.nulls.finish(), false);
-        Ok(Arc::new(array.map_err(|error| invalid_column(&error))?))
+        self.ends.take_maps(Arc::new(keys), values)
     }
 
     #[inline(always)]
@@ -260,13 +243,6 @@ impl MapColumn {
         let all = self.requested.as_ref().is_some_and(|requested| requested.len() == found.len());
         let known = all && self.is_plain();
         self.positions = KeyPositions { count: if known { count } else { 0 }, found };
-        Ok(())
-    }
-
-    #[inline]
-    fn close(&mut self) -> Result<(), Malformed> {
-        let end = i32::try_from(self.keys.len()).map_err(|_| Malformed::ColumnOverflow)?;
-        self.offsets.push(end);
         Ok(())
     }
 }

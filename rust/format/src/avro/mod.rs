@@ -1,8 +1,8 @@
 //! Avro object containers, decoded block by block into Arrow columns.
 //!
 //! [`Container::parse`] reads the header from a byte slice, [`Blocks`] decompresses one block at a time, and a
-//! [`StructColumn`], compiled from the writer's [`AvroType`] and the requested fields, appends the records of a block to
-//! Arrow buffers without intermediate values. [`ContainerWriter`] encodes containers.
+//! [`StructColumn`], compiled from the writer's [`AvroType`] and the requested fields, appends the records of a block
+//! to Arrow buffers without intermediate values. [`ContainerWriter`] encodes containers.
 //!
 //! # Limits
 //!
@@ -23,6 +23,7 @@ pub mod forecast;
 mod header;
 pub mod iceberg_schema;
 pub mod keyed;
+mod list_offsets;
 mod map_column;
 pub mod natural;
 mod nested_column;

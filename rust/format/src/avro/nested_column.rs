@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, ListArray, MapArray, StructArray};
-use arrow_buffer::{NullBufferBuilder, OffsetBuffer, ScalarBuffer};
-use arrow_schema::{Field, Fields};
+use arrow_array::{Array, ArrayRef, ListArray};
+use arrow_schema::Field;
 
 use super::cursor::{Cursor, Malformed};
 use super::decoder::{ColumnDecoder, Selection};
 use super::flat_column::invalid_column;
 use super::forecast::Forecast;
+use super::list_offsets::ListOffsets;
 use super::schema::{AvroType, Kind};
 use crate::spec::types::{ListType, MapType};
 use crate::{Error, Result};
@@ -18,9 +18,8 @@ use crate::{Error, Result};
 #[derive(Debug)]
 pub(super) struct ListColumn<C> {
     items: Box<C>,
-    offsets: Vec<i32>,
     length: usize,
-    nulls: NullBufferBuilder,
+    ends: ListOffsets,
 }
 
 impl<C: ColumnDecoder> ListColumn<C> {
@@ -41,7 +40,7 @@ impl<C: ColumnDecoder> ListColumn<C> {
             }
         };
         let items = Box::new(C::compile(&wanted.element, items, selection)?);
-        Ok(Self { items, offsets: vec![0], length: 0, nulls: NullBufferBuilder::new(0) })
+        Ok(Self { items, length: 0, ends: ListOffsets::new() })
     }
 
     pub(super) fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Malformed> {
@@ -56,36 +55,25 @@ impl<C: ColumnDecoder> ListColumn<C> {
             cursor.end_items(items)?;
             self.length += items.count;
         }
-        self.close()?;
-        self.nulls.append_non_null();
-        Ok(())
+        self.ends.close(self.length)
     }
 
     pub(super) fn push_nulls(&mut self, count: usize) {
-        let end = self.offsets.last().copied().unwrap_or(0);
-        self.offsets.resize(self.offsets.len() + count, end);
-        self.nulls.append_n_nulls(count);
+        self.ends.push_nulls(count);
     }
 
     pub(super) fn reserve(&mut self, forecast: Forecast) {
-        forecast.reserve(&mut self.offsets);
+        self.ends.reserve(forecast);
         self.items.reserve(forecast);
     }
 
     pub(super) fn finish(&mut self) -> Result<ArrayRef> {
-        let offsets = std::mem::replace(&mut self.offsets, vec![0]);
         self.length = 0;
+        let (offsets, nulls) = self.ends.take();
         let items = self.items.finish()?;
         let field = Arc::new(Field::new("item", items.data_type().clone(), true));
-        let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
-        let array = ListArray::try_new(field, offsets, items, self.nulls.finish());
+        let array = ListArray::try_new(field, offsets, items, nulls);
         Ok(Arc::new(array.map_err(|error| invalid_column(&error))?))
-    }
-
-    fn close(&mut self) -> Result<(), Malformed> {
-        let end = i32::try_from(self.length).map_err(|_| Malformed::ColumnOverflow)?;
-        self.offsets.push(end);
-        Ok(())
     }
 }
 
@@ -96,9 +84,8 @@ pub(super) struct AnyMapColumn<C> {
     values: Box<C>,
     /// Whether the writer put the value before its key.
     value_first: bool,
-    offsets: Vec<i32>,
     length: usize,
-    nulls: NullBufferBuilder,
+    ends: ListOffsets,
 }
 
 impl<C: ColumnDecoder> AnyMapColumn<C> {
@@ -126,8 +113,7 @@ impl<C: ColumnDecoder> AnyMapColumn<C> {
         };
         let keys = Box::new(C::compile(&wanted.key, key, selection)?);
         let values = Box::new(C::compile(&wanted.value, value, selection)?);
-        let (offsets, nulls) = (vec![0], NullBufferBuilder::new(0));
-        Ok(Self { keys, values, value_first, offsets, length: 0, nulls })
+        Ok(Self { keys, values, value_first, length: 0, ends: ListOffsets::new() })
     }
 
     pub(super) fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Malformed> {
@@ -148,16 +134,11 @@ impl<C: ColumnDecoder> AnyMapColumn<C> {
             cursor.end_items(items)?;
             self.length += items.count;
         }
-        let end = i32::try_from(self.length).map_err(|_| Malformed::ColumnOverflow)?;
-        self.offsets.push(end);
-        self.nulls.append_non_null();
-        Ok(())
+        self.ends.close(self.length)
     }
 
     pub(super) fn push_nulls(&mut self, count: usize) {
-        let end = self.offsets.last().copied().unwrap_or(0);
-        self.offsets.resize(self.offsets.len() + count, end);
-        self.nulls.append_n_nulls(count);
+        self.ends.push_nulls(count);
     }
 
     pub(super) fn finish(&mut self) -> Result<ArrayRef> {
@@ -165,18 +146,8 @@ impl<C: ColumnDecoder> AnyMapColumn<C> {
         if keys.null_count() > 0 {
             return Err(Error::corrupt("Avro column", "a map has a null key"));
         }
-        let fields = Fields::from(vec![
-            Field::new("key", keys.data_type().clone(), false),
-            Field::new("value", values.data_type().clone(), true),
-        ]);
-        let entries = StructArray::try_new(fields, vec![keys, values], None)
-            .map_err(|error| invalid_column(&error))?;
-        let field = Arc::new(Field::new("entries", entries.data_type().clone(), false));
         self.length = 0;
-        let offsets = std::mem::replace(&mut self.offsets, vec![0]);
-        let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
-        let array = MapArray::try_new(field, offsets, entries, self.nulls.finish(), false);
-        Ok(Arc::new(array.map_err(|error| invalid_column(&error))?))
+        self.ends.take_maps(keys, values)
     }
 }
 

@@ -146,9 +146,9 @@ fn skip_items(cursor: &mut Cursor<'_>, varints: usize) -> Result<(), Malformed> 
     }
 }
 
-/// The layout of the last map: the position of each pair, and its two bytes of key and length. A map with the same bytes
-/// at the same positions has the same length. Comparing them is faster than parsing, where each length determines the
-/// position of the next.
+/// The layout of the last map: the position of each pair, and its two bytes of key and length. A map with the same
+/// bytes at the same positions has the same length. Comparing them is faster than parsing, where each length determines
+/// the position of the next.
 #[derive(Debug, Default)]
 struct Layout {
     heads: Vec<(usize, [u8; 2])>,
@@ -182,7 +182,7 @@ impl Layout {
         }
         if self.misses < MISSES {
             self.misses += 1;
-            self.learn(before, before.remaining() - cursor.remaining());
+            self.record_layout(before, before.remaining() - cursor.remaining());
         }
         Ok(())
     }
@@ -199,7 +199,7 @@ impl Layout {
     }
 
     /// Record the layout of a map of `length` bytes, if it is one block of pairs with one byte each of key and length.
-    fn learn(&mut self, map: Cursor<'_>, length: usize) {
+    fn record_layout(&mut self, map: Cursor<'_>, length: usize) {
         self.length = 0;
         self.heads.clear();
         let Some([count, pairs @ ..]) = map.rest().get(..length) else { return };

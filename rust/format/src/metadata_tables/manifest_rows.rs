@@ -15,6 +15,7 @@ use arrow_schema::{DataType, Schema as ArrowSchema};
 
 use crate::manifest::entries::conform;
 use crate::manifest::manifest_file_schema;
+use crate::predicate::FieldSummaries;
 use crate::spec::{
     ArrowOptions, NestedField, PartitionSpec, PrimitiveType, Schema, StructType, single_value,
     struct_to_arrow, type_to_arrow,
@@ -26,9 +27,9 @@ pub type ManifestSpecs = HashMap<i32, (PartitionSpec, StructType)>;
 
 /// Return the columns of `wanted`, a selection from the schema of a metadata table, for the rows of manifest lists.
 ///
-/// `manifests` has the columns of [`manifest_file_schema`], and for `all_manifests` also `reference_snapshot_id`. Counts of
-/// files are those of the manifest's own kind, and 0 for the other kind. Bounds of partition fields are in the text form of
-/// the field's transform; the summaries of a spec that is unknown have no bounds.
+/// `manifests` has the columns of [`manifest_file_schema`], and for `all_manifests` also `reference_snapshot_id`.
+/// Counts of files are those of the manifest's own kind, and 0 for the other kind. Bounds of partition fields are in
+/// the text form of the field's transform; the summaries of a spec that is unknown have no bounds.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] if a required value is null.
@@ -90,7 +91,7 @@ fn summaries(rows: &RecordBatch, specs: &ManifestSpecs, field: &NestedField) -> 
     let unexpected = || Error::invalid("partitions", "expected a list of partition summaries");
     let lists = part(rows, "partitions")?.as_list_opt::<i32>().ok_or_else(unexpected)?;
     let spec_ids = ints(rows, "partition_spec_id")?;
-    let found = Summaries::of(lists.values().as_struct_opt().ok_or_else(unexpected)?)?;
+    let found = FieldSummaries::of(lists)?;
     let (mut lower, mut upper) = (StringBuilder::new(), StringBuilder::new());
     let mut order = Vec::new();
     let mut lengths = Vec::with_capacity(lists.len());
@@ -132,34 +133,6 @@ fn summaries(rows: &RecordBatch, specs: &ManifestSpecs, field: &NestedField) -> 
     ListArray::try_new(element, OffsetBuffer::from_lengths(lengths), Arc::new(values), nulls)
         .map(|list| Arc::new(list) as ArrayRef)
         .map_err(invalid)
-}
-
-struct Summaries<'a> {
-    contains_null: &'a BooleanArray,
-    contains_nan: &'a BooleanArray,
-    lower: &'a BinaryArray,
-    upper: &'a BinaryArray,
-}
-
-impl<'a> Summaries<'a> {
-    fn of(summaries: &'a StructArray) -> Result<Self> {
-        let missing = |name: &str| Error::invalid(name, "the column is missing");
-        let flag = |name: &str| {
-            let column = summaries.column_by_name(name).and_then(|column| column.as_boolean_opt());
-            column.ok_or_else(|| missing(name))
-        };
-        let bound = |name: &str| {
-            let column =
-                summaries.column_by_name(name).and_then(|column| column.as_binary_opt::<i32>());
-            column.ok_or_else(|| missing(name))
-        };
-        Ok(Self {
-            contains_null: flag("contains_null")?,
-            contains_nan: flag("contains_nan")?,
-            lower: bound("lower_bound")?,
-            upper: bound("upper_bound")?,
-        })
-    }
 }
 
 /// Return the text of a bound: `null` without a bound, `None` where its field or type is unknown.

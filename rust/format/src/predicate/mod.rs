@@ -8,6 +8,7 @@
 mod bind;
 mod compare;
 mod evaluate;
+mod field_summaries;
 mod file_stats;
 mod json;
 mod leaf_facts;
@@ -26,6 +27,7 @@ mod tree;
 
 pub use bind::bind;
 pub use evaluate::{Pruner, evaluate_inclusive, evaluate_strict};
+pub(crate) use field_summaries::FieldSummaries;
 pub(crate) use file_stats::file_facts;
 pub use file_stats::{FileStats, stored_bounds};
 pub use json::{from_value, parse_json, to_json, to_unbound_json};

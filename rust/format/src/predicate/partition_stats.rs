@@ -1,13 +1,13 @@
 //! Facts from partition values: field summaries of manifests, and partition tuples, which are exact.
 
-use arrow_array::cast::AsArray;
 use arrow_array::{Array, BinaryArray, BooleanArray, ListArray, StructArray};
 use arrow_buffer::BooleanBuffer;
 
+use super::field_summaries::FieldSummaries;
 use super::mask::{nan_slots, valid};
 use super::stats::{ColumnFacts, ColumnStats, decode_bounds, is_floating};
 use super::tree::BoundLeaf;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::spec::{Partition, StructType, partitions_to_struct};
 
 /// Partition field summaries of manifests of one spec.
@@ -51,7 +51,7 @@ impl ColumnStats for ManifestSummaries<'_> {
             return Ok(unknown);
         };
         let indices = self.indices(position);
-        let summaries = Summaries::of(self.partitions)?;
+        let summaries = FieldSummaries::of(self.partitions)?;
         let has_lower =
             |index: &Option<usize>| index.is_some_and(|index| summaries.lower.is_valid(index));
         let flag = |index: &Option<usize>, column: &BooleanArray| match index {
@@ -82,40 +82,6 @@ impl ColumnStats for ManifestSummaries<'_> {
             Some(lower),
             Some(upper),
         )
-    }
-}
-
-struct Summaries<'a> {
-    contains_null: &'a BooleanArray,
-    contains_nan: &'a BooleanArray,
-    lower: &'a BinaryArray,
-    upper: &'a BinaryArray,
-}
-
-impl<'a> Summaries<'a> {
-    fn of(partitions: &'a ListArray) -> Result<Self> {
-        let unexpected = |name: &str| {
-            Error::invalid(
-                "column partitions",
-                format!("the type does not fit; expected summaries with {name}"),
-            )
-        };
-        let summaries: &StructArray =
-            partitions.values().as_struct_opt().ok_or_else(|| unexpected("fields"))?;
-        let flag = |name: &str| {
-            let column = summaries.column_by_name(name).and_then(|column| column.as_boolean_opt());
-            column.ok_or_else(|| unexpected(name))
-        };
-        let bytes = |name: &str| {
-            let column = summaries.column_by_name(name).and_then(|c| c.as_binary_opt::<i32>());
-            column.ok_or_else(|| unexpected(name))
-        };
-        Ok(Self {
-            contains_null: flag("contains_null")?,
-            contains_nan: flag("contains_nan")?,
-            lower: bytes("lower_bound")?,
-            upper: bytes("upper_bound")?,
-        })
     }
 }
 
