@@ -94,10 +94,10 @@ class Table:
         )
         self.list, self.manifests = location, [_core.read_manifest_list(self.io, location)]
 
-    def plan(self, predicate: object = True, **options: Any) -> _core.ScanPlan:
+    def plan(self, predicate: object = True, table_context: str = CONTEXT, **options: Any) -> _core.ScanPlan:
         arguments = {"split_size": None, "include_stats": False, **options}
         return _core.plan(
-            self.io, CONTEXT, manifest_list=self.list, manifests=[], filter=json.dumps(predicate), **arguments
+            self.io, table_context, manifest_list=self.list, manifests=[], filter=json.dumps(predicate), **arguments
         )
 
 
@@ -242,6 +242,12 @@ def test_inline_manifest_of_version_1_is_planned(table):
     )
     assert paths(plan) == ["/a"]
     assert plan.files["data_sequence_number"].to_pylist() == [0]
+
+
+def test_manifest_of_an_unknown_spec_is_named_with_the_known_specs(table):
+    table.commit(data_file("a", 0, 9, spec_id=1, partition='["2026-01-01"]'))
+    with pytest.raises(ValidationError, match=r"c1-m0.avro: .* expected the id of a partition spec in \[0, 2\], got 1"):
+        table.plan(table_context=context(SCHEMA, specs=[UNPARTITIONED, BY_MONTH]))
 
 
 def test_missing_or_damaged_manifest_is_named(table):

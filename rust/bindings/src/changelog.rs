@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow_array::{Array, ArrayRef, BooleanArray};
 use icefloe_engine::{changes, plan};
 use icefloe_format::Error as FormatError;
+use icefloe_format::spec::ArrowName;
 use pyo3::prelude::*;
 
 use crate::arrow::{ArrayIn, BatchIn, array_out, batch_out};
@@ -101,7 +102,11 @@ impl NetChanges {
 fn bits(array: &ArrayIn) -> PyResult<BooleanArray> {
     let bits = array.0.as_any().downcast_ref::<BooleanArray>();
     let bits = bits.filter(|bits| bits.null_count() == 0).cloned();
-    let wrong = || FormatError::invalid("wanted", "expected booleans without nulls");
+    let wrong = || {
+        let (found, nulls) = (ArrowName(array.0.data_type()), array.0.null_count());
+        let reason = format!("expected bool without nulls, got {found} with {nulls} nulls");
+        FormatError::invalid("wanted", reason)
+    };
     bits.ok_or_else(wrong).map_err(raise_format)
 }
 

@@ -50,8 +50,9 @@ pub(super) fn parse_value(
     };
     value.map(Some).ok_or_else(|| {
         let subject = format!("directory {}={text}", field.name);
-        let expected = format!("{}({source})", field.transform);
-        Error::invalid(subject, format!("expected a value of {expected}, a {result}"))
+        let transform = &field.transform;
+        let reason = format!("expected a {result}, the result of {transform} of a {source}");
+        Error::invalid(subject, format!("{reason}, got {text:?}"))
     })
 }
 

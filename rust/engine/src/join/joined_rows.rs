@@ -10,6 +10,7 @@ use arrow_buffer::BooleanBufferBuilder;
 use arrow_cast::cast;
 use arrow_schema::{DataType, Field, Schema};
 use icefloe_format::Error as FormatError;
+use icefloe_format::spec::ArrowName;
 
 use super::index::KeyIndex;
 use super::keys::{hash_of, words_of};
@@ -68,8 +69,8 @@ impl Found {
 }
 
 impl Probe {
-    /// Begin the join with a table's rows. `paths` are the table's data files; with `unmatched`, rows that no source row
-    /// matches are returned as well.
+    /// Begin the join with a table's rows. `paths` are the table's data files; with `unmatched`, rows that no source
+    /// row matches are returned as well.
     pub fn new(source: SourceKeys, paths: Vec<String>, unmatched: bool) -> Self {
         let mut matched = BooleanBufferBuilder::new(source.count as usize);
         matched.append_n(source.count as usize, false);
@@ -145,7 +146,8 @@ impl Probe {
                 .map_err(|error| FormatError::invalid("_file", error.to_string()))?,
         };
         let Some(paths) = views.as_string_view_opt() else {
-            return Err(FormatError::invalid("_file", "expected strings").into());
+            let reason = format!("expected string, got {}", ArrowName(files.data_type()));
+            return Err(FormatError::invalid("_file", reason).into());
         };
         let mut last: Option<(&str, i32)> = None;
         let numbers = paths.iter().map(|path| {

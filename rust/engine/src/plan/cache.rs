@@ -14,7 +14,7 @@ use icefloe_format::Error as FormatError;
 use icefloe_format::manifest::{ManifestFile, Stats};
 
 use super::bundle::{Part, PlannedBundle};
-use super::cached_parts::{PartKey, Parts, Question, weight};
+use super::cached_parts::{PartKey, Parts, PlanInputs, weight};
 use crate::error::Result;
 use crate::runtime::PerProcess;
 use crate::store::{FileIo, facts};
@@ -79,7 +79,7 @@ impl Settings {
 #[derive(Debug, Clone)]
 pub(super) struct PlanCache {
     settings: Settings,
-    question: Arc<Question>,
+    inputs: Arc<PlanInputs>,
     hash: u64,
     is_known: bool,
 }
@@ -95,20 +95,20 @@ impl PlanCache {
         (filter, added_by): (&str, Option<i64>),
     ) -> Result<Option<Self>> {
         let Some(settings) = Settings::of(io.properties())? else { return Ok(None) };
-        let question = Question {
+        let inputs = PlanInputs {
             properties: io.properties().clone(),
             context: Arc::clone(context),
             filter: filter.to_owned(),
             added_by,
         };
-        // Equal questions share one value, so that keys compare quickly and store it once.
-        let known = with_parts(|parts| parts.question(&question));
+        // Equal inputs share one value, so that keys compare quickly and store it once.
+        let known = with_parts(|parts| parts.inputs(&inputs));
         let known = known.flatten();
         let is_known = known.is_some();
-        let question = known.unwrap_or_else(|| Arc::new(question));
+        let inputs = known.unwrap_or_else(|| Arc::new(inputs));
         let mut hasher = std::hash::DefaultHasher::new();
-        question.hash(&mut hasher);
-        Ok(Some(Self { settings, question, hash: hasher.finish(), is_known }))
+        inputs.hash(&mut hasher);
+        Ok(Some(Self { settings, inputs, hash: hasher.finish(), is_known }))
     }
 
     /// Return the key of a manifest's part; `None` for a manifest that is not cached.
@@ -127,7 +127,7 @@ impl PlanCache {
             None => (manifest.stated_length()?, None),
         };
         (length <= self.settings.content_length).then(|| PartKey {
-            question: Arc::clone(&self.question),
+            inputs: Arc::clone(&self.inputs),
             hash: self.hash,
             manifest: manifest.clone(),
             length,
@@ -136,7 +136,7 @@ impl PlanCache {
         })
     }
 
-    /// Return whether an earlier plan cached any part for the same question.
+    /// Return whether an earlier plan cached any part for the same inputs.
     pub(super) fn is_known(&self) -> bool {
         self.is_known
     }
@@ -164,7 +164,7 @@ impl PlanCache {
         let bundle = Arc::new(bundle);
         let own = keys.iter().flatten().map(PartKey::weight);
         let weight = own.fold(weight(&bundle), u64::saturating_add);
-        if weight.saturating_add(self.question.weight()) <= self.largest() {
+        if weight.saturating_add(self.inputs.weight()) <= self.largest() {
             with_parts(|parts| {
                 parts.insert(keys, &bundle, weight);
                 parts.shrink(self.settings.total_bytes);

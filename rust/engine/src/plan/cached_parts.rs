@@ -17,15 +17,15 @@ const PAIR_BYTES: usize = 64;
 
 /// The storage, table, filter and statistics that the parts of one plan share.
 #[derive(Debug, PartialEq, Eq, Hash)]
-pub(super) struct Question {
+pub(super) struct PlanInputs {
     pub(super) properties: BTreeMap<String, String>,
     pub(super) context: Arc<str>,
     pub(super) filter: String,
     pub(super) added_by: Option<i64>,
 }
 
-impl Question {
-    /// Return the memory of the question in bytes.
+impl PlanInputs {
+    /// Return the memory of the inputs in bytes.
     pub(super) fn weight(&self) -> u64 {
         let pairs = self.properties.iter();
         let properties = pairs.map(|(name, value)| name.len() + value.len() + PAIR_BYTES);
@@ -36,7 +36,7 @@ impl Question {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PartKey {
-    pub(super) question: Arc<Question>,
+    pub(super) inputs: Arc<PlanInputs>,
     pub(super) hash: u64,
     pub(super) manifest: ManifestFile,
     pub(super) length: u64,
@@ -45,7 +45,7 @@ pub(super) struct PartKey {
 }
 
 impl PartKey {
-    /// Return the memory of the key in bytes, without the question.
+    /// Return the memory of the key in bytes, without the inputs.
     pub(super) fn weight(&self) -> u64 {
         let ids = match &self.stats {
             Stats::Columns(ids) => ids.len() * ID_BYTES,
@@ -80,8 +80,8 @@ pub(super) struct Parts {
     turns: BTreeMap<u64, Arc<PartKey>>,
     next_turn: u64,
     bundles: HashMap<u64, Held>,
-    /// The questions of all keys, each stored once.
-    questions: HashMap<Arc<Question>, Held>,
+    /// The inputs of all keys, each stored once.
+    stored_inputs: HashMap<Arc<PlanInputs>, Held>,
     bytes: u64,
 }
 
@@ -94,7 +94,7 @@ struct Cached {
     used: Instant,
 }
 
-/// The memory of a bundle or a question, held while any of its parts is cached.
+/// The memory of a bundle or of inputs, held while any of its parts is cached.
 #[derive(Debug)]
 struct Held {
     parts: usize,
@@ -102,9 +102,9 @@ struct Held {
 }
 
 impl Parts {
-    /// Return the question of any cached part that equals this one.
-    pub(super) fn question(&self, question: &Question) -> Option<Arc<Question>> {
-        self.questions.get_key_value(question).map(|(known, _)| Arc::clone(known))
+    /// Return the stored inputs that equal these.
+    pub(super) fn inputs(&self, inputs: &PlanInputs) -> Option<Arc<PlanInputs>> {
+        self.stored_inputs.get_key_value(inputs).map(|(known, _)| Arc::clone(known))
     }
 
     pub(super) fn touch(&mut self, key: &PartKey) -> Option<Part> {
@@ -131,7 +131,7 @@ impl Parts {
         self.bytes += weight;
         for (member, key) in keys.into_iter().enumerate() {
             let Some(mut key) = key else { continue };
-            key.question = self.hold(key.question);
+            key.inputs = self.hold(key.inputs);
             let key = Arc::new(key);
             let turn = self.next_turn;
             self.next_turn += 1;
@@ -147,22 +147,22 @@ impl Parts {
         }
     }
 
-    /// Count one more part of a question, and return the stored value of the question.
-    fn hold(&mut self, question: Arc<Question>) -> Arc<Question> {
-        let question = self.question(&question).unwrap_or(question);
-        let held = self.questions.entry(Arc::clone(&question)).or_insert_with(|| {
-            let weight = question.weight();
+    /// Count one more part of inputs, and return the stored value of the inputs.
+    fn hold(&mut self, inputs: Arc<PlanInputs>) -> Arc<PlanInputs> {
+        let inputs = self.inputs(&inputs).unwrap_or(inputs);
+        let held = self.stored_inputs.entry(Arc::clone(&inputs)).or_insert_with(|| {
+            let weight = inputs.weight();
             self.bytes += weight;
             Held { parts: 0, weight }
         });
         held.parts += 1;
-        question
+        inputs
     }
 
     /// Release the memory of a part.
     fn release(&mut self, key: &PartKey, bundle: u64) {
         self.bytes -= released(&mut self.bundles, &bundle);
-        self.bytes -= released(&mut self.questions, &key.question);
+        self.bytes -= released(&mut self.stored_inputs, &key.inputs);
     }
 
     fn remove_oldest(&mut self) -> bool {
@@ -205,7 +205,7 @@ mod tests {
     use super::*;
 
     fn key(filter: &str, location: &str) -> PartKey {
-        let question = Question {
+        let inputs = PlanInputs {
             properties: BTreeMap::new(),
             context: Arc::from("schema"),
             filter: filter.to_owned(),
@@ -221,8 +221,8 @@ mod tests {
             added_files: None,
             existing_files: None,
         };
-        let (question, stats) = (Arc::new(question), Stats::Skip);
-        PartKey { question, hash: 0, manifest, length: 1, modified: None, stats }
+        let (inputs, stats) = (Arc::new(inputs), Stats::Skip);
+        PartKey { inputs, hash: 0, manifest, length: 1, modified: None, stats }
     }
 
     fn keep(parts: &mut Parts, key: PartKey) {
@@ -242,12 +242,12 @@ mod tests {
         for number in 0..100 {
             keep(&mut parts, key(&format!("{number}{}", "x".repeat(1 << 20)), "a"));
             parts.shrink(budget);
-            let held: usize = parts.questions.keys().map(|question| question.filter.len()).sum();
+            let held: usize = parts.stored_inputs.keys().map(|inputs| inputs.filter.len()).sum();
             assert!(held as u64 <= parts.bytes && parts.bytes <= budget, "{held} {}", parts.bytes);
         }
         assert_eq!(parts.by_key.len(), 9);
         parts.shrink(0);
-        assert_eq!((parts.bytes, parts.questions.len(), parts.turns.len()), (0, 0, 0));
+        assert_eq!((parts.bytes, parts.stored_inputs.len(), parts.turns.len()), (0, 0, 0));
     }
 
     #[test]
@@ -256,8 +256,8 @@ mod tests {
         for number in 0..1_000 {
             keep(&mut parts, key(&"x".repeat(1 << 16), &format!("manifest-{number}")));
         }
-        let one = parts.question(&key(&"x".repeat(1 << 16), "").question).unwrap();
-        assert!(parts.by_key.keys().all(|key| Arc::ptr_eq(&key.question, &one)));
+        let one = parts.inputs(&key(&"x".repeat(1 << 16), "").inputs).unwrap();
+        assert!(parts.by_key.keys().all(|key| Arc::ptr_eq(&key.inputs, &one)));
         assert!(parts.bytes < 4 << 20, "{}", parts.bytes);
     }
 

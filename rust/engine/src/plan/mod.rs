@@ -1,8 +1,8 @@
 //! From a manifest list to scan tasks.
 //!
-//! Manifests are pruned by their partition summaries. The remaining ones are fetched and decoded concurrently, with only
-//! the statistics that the filter needs. Entries are pruned by partition, then by statistics, and paired with delete
-//! files. Spec: Scan Planning.
+//! Manifests are pruned by their partition summaries. The remaining ones are fetched and decoded concurrently, with
+//! only the statistics that the filter needs. Entries are pruned by partition, then by statistics, and paired with
+//! delete files. Spec: Scan Planning.
 
 mod bundle;
 mod cache;
@@ -59,9 +59,9 @@ pub fn plan(io: &FileIo, context: Arc<TableContext>, request: &PlanRequest) -> R
     let mut counters = PlanCounters::default();
     let manifests = block_on(Manifests::load(io, request))?;
     let (data, deletes) = manifests.prune((&filter, request.added_by), &context, &mut counters)?;
-    let question = (request.filter.as_str(), request.added_by);
+    let inputs = (request.filter.as_str(), request.added_by);
     let reader = ManifestReader {
-        cache: PlanCache::new(io, &context.source, question)?,
+        cache: PlanCache::new(io, &context.source, inputs)?,
         io: io.clone(),
         context: Arc::clone(&context),
         filter,

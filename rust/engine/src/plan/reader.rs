@@ -1,7 +1,7 @@
 //! Reading the manifests of a plan, several at once.
 //!
-//! A large manifest is a unit of work. Small manifests of one spec are decoded together into the same columns; local ones
-//! are read by the thread that decodes them.
+//! A large manifest is a unit of work. Small manifests of one spec are decoded together into the same columns; local
+//! ones are read by the thread that decodes them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -54,19 +54,19 @@ pub(crate) struct ManifestReader {
 }
 
 /// A manifest that is not cached.
-struct Unknown {
-    /// Its index among the manifests to read.
+struct Uncached {
+    /// The index among the manifests to read.
     place: usize,
     manifest: ManifestFile,
-    /// Its key in the cache.
+    /// The key in the cache.
     key: Option<PartKey>,
 }
 
 impl ManifestReader {
     /// Read delete manifests, and fetch the bytes of the first data manifests at the same time.
     ///
-    /// Data manifests are not fetched early if the cache has parts for the same question: the deletes decide which of them
-    /// are cached.
+    /// Data manifests are not fetched early if the cache has parts for the same inputs: the deletes decide which of
+    /// them are cached.
     pub(crate) async fn read_deletes(
         &self,
         deletes: Vec<ManifestFile>,
@@ -90,19 +90,19 @@ impl ManifestReader {
         early: &EarlyBytes,
     ) -> Result<PlannedEntries> {
         let mut parts: Vec<Vec<Part>> = vec![vec![]; manifests.len()];
-        let mut unknown = Vec::new();
+        let mut uncached = Vec::new();
         for ((place, manifest), part) in manifests.into_iter().enumerate().zip(&mut parts) {
             let cache = self.cache.as_ref();
             let key = cache.and_then(|cache| cache.key(&self.io, &manifest, &stats));
             part.extend(cache.zip(key.as_ref()).and_then(|(cache, key)| cache.get(key)));
             if part.is_empty() {
-                unknown.push(Unknown { place, manifest, key });
+                uncached.push(Uncached { place, manifest, key });
             }
         }
-        let bytes: u64 = unknown.iter().filter_map(|it| it.manifest.stated_length()).sum();
+        let bytes: u64 = uncached.iter().filter_map(|it| it.manifest.stated_length()).sum();
         let share = (bytes / (default_threads() as u64 * SHARES_PER_THREAD)).max(1);
         let in_flight = default_threads() * IN_FLIGHT_PER_THREAD;
-        let mut found = futures::stream::iter(self.bundles(unknown, in_flight))
+        let mut found = futures::stream::iter(self.bundles(uncached, in_flight))
             .map(|bundle| self.read_bundle(bundle, (stats.clone(), early), share))
             .buffered(in_flight);
         while let Some(bundle) = found.try_next().await? {
@@ -116,16 +116,16 @@ impl ManifestReader {
     }
 
     /// Group manifests to decode together, in the order of the first manifest of each group.
-    fn bundles(&self, unknown: Vec<Unknown>, units: usize) -> Vec<Vec<Unknown>> {
+    fn bundles(&self, uncached: Vec<Uncached>, units: usize) -> Vec<Vec<Uncached>> {
         let length =
-            |it: &Unknown| it.manifest.stated_length().filter(|length| *length <= SMALL_MANIFEST);
-        let total: u64 = unknown.iter().filter_map(length).sum();
+            |it: &Uncached| it.manifest.stated_length().filter(|length| *length <= SMALL_MANIFEST);
+        let total: u64 = uncached.iter().filter_map(length).sum();
         let bytes = (total / units as u64).clamp(SMALLEST_BUNDLE, BUNDLE_BYTES);
         // A bundle is cached as a whole or not at all.
         let bytes = self.cache.as_ref().map_or(bytes, |cache| bytes.min(cache.largest()));
         let mut bundles = Vec::new();
-        let mut open: BTreeMap<i32, (u64, Vec<Unknown>)> = BTreeMap::new();
-        for manifest in unknown {
+        let mut open: BTreeMap<i32, (u64, Vec<Uncached>)> = BTreeMap::new();
+        for manifest in uncached {
             let Some(length) = length(&manifest) else {
                 bundles.push(vec![manifest]);
                 continue;
@@ -146,7 +146,7 @@ impl ManifestReader {
     /// Return the parts of manifests with their indexes. A manifest of more bytes than a share is cut into runs.
     async fn read_bundle(
         &self,
-        bundle: Vec<Unknown>,
+        bundle: Vec<Uncached>,
         (stats, early): (Stats, &EarlyBytes),
         share: u64,
     ) -> Result<Vec<(usize, Part)>> {
@@ -307,10 +307,7 @@ impl Decoder {
     fn of_spec(&self, manifest: &ManifestFile) -> Result<&SpecFilter> {
         let of_spec = self.filter.of_spec(manifest.spec_id);
         of_spec.ok_or_else(|| {
-            let known = self.context.specs.len();
-            let reason =
-                format!("expected one of the partition specs {known}, got {}", manifest.spec_id);
-            FormatError::invalid("partition-specs", reason).into()
+            Error::in_file(&manifest.path, self.context.unknown_spec(manifest.spec_id))
         })
     }
 

@@ -50,7 +50,9 @@ impl<T: Send + Sync + 'static> PerProcess<T> {
                 Some(value)
             })
         })?;
-        current.ok_or_else(|| Error::internal("make a value of this process", "its slot is empty"))
+        current.ok_or_else(|| {
+            Error::internal("store a value of this process", "its slot stayed empty")
+        })
     }
 
     /// Run `read` under the lock of the first slot whose lock can be taken.

@@ -68,9 +68,14 @@ impl TableContext {
     /// # Errors
     /// `InvalidArgument` if the table has none with this id.
     pub fn spec(&self, spec_id: i32) -> Result<&PartitionSpec> {
-        Ok(self.specs.get(&spec_id).ok_or_else(|| {
-            invalid(format!("expected the id of a partition spec, got {spec_id}"))
-        })?)
+        Ok(self.specs.get(&spec_id).ok_or_else(|| self.unknown_spec(spec_id))?)
+    }
+
+    /// Return the error for a spec id that the table does not have.
+    pub(crate) fn unknown_spec(&self, spec_id: i32) -> FormatError {
+        let mut known: Vec<i32> = self.specs.keys().copied().collect();
+        known.sort_unstable();
+        invalid(format!("expected the id of a partition spec in {known:?}, got {spec_id}"))
     }
 
     /// Return the struct type of a spec's partition tuples. Source columns may be in any schema, since a spec outlives
@@ -89,7 +94,7 @@ fn items<'a>(value: &'a Value, key: &str) -> Result<&'a [Value]> {
     match value.get(key) {
         None | Some(Value::Null) => Ok(&[]),
         Some(Value::Array(items)) => Ok(items),
-        Some(_) => Err(invalid(format!("{key}: expected a JSON array")).into()),
+        Some(other) => Err(invalid(format!("{key}: expected a JSON array, got {other}")).into()),
     }
 }
 

@@ -83,8 +83,12 @@ fn level(value: &Value, depth: usize) -> Result<NameMapping> {
             },
         };
         let names = field.get("names").and_then(Value::as_array);
-        for name in names.ok_or_else(|| invalid("expected names in every field"))? {
-            let name = name.as_str().ok_or_else(|| invalid("expected names that are strings"))?;
+        for name in names.ok_or_else(|| {
+            invalid("expected a list `names` in every field, got a field without it")
+        })? {
+            let name = name
+                .as_str()
+                .ok_or_else(|| invalid("expected names that are strings, got another type"))?;
             by_name.insert(name.to_owned(), mapped.clone());
         }
     }
@@ -94,11 +98,11 @@ fn level(value: &Value, depth: usize) -> Result<NameMapping> {
 fn field_id(value: Option<&Value>) -> Result<Option<i32>> {
     match value {
         None | Some(Value::Null) => Ok(None),
-        Some(id) => id
-            .as_i64()
-            .and_then(|id| i32::try_from(id).ok())
-            .map(Some)
-            .ok_or_else(|| invalid("expected a field-id that is a 32-bit integer")),
+        Some(id) => {
+            let number = id.as_i64().and_then(|id| i32::try_from(id).ok());
+            let reason = || format!("expected a field-id that is a 32-bit integer, got {id}");
+            number.map(Some).ok_or_else(|| invalid(&reason()))
+        }
     }
 }
 

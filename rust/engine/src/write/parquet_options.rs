@@ -202,7 +202,10 @@ impl Reader<'_> {
                 None => DEFAULT_FALSE_POSITIVES,
                 Some(text) => match text.trim().parse::<f64>() {
                     Ok(value) if value > 0.0 && value < 1.0 => value,
-                    _ => return Err(Error::invalid(rate, "expected a number between 0 and 1")),
+                    _ => {
+                        let reason = format!("expected a number between 0 and 1, got {text:?}");
+                        return Err(Error::invalid(rate, reason));
+                    }
                 },
             };
             let most = distinct_values_of(most_bytes, false_positives);

@@ -97,7 +97,7 @@ pub fn encode_manifest(
         return Err(Error::unsupported(feature));
     }
     check_content(columns, options)?;
-    let columns = &own(columns, options)?;
+    let columns = &with_snapshot_id(columns, options)?;
     check_sequence_numbers(columns, options)?;
     let partition_type = typed_by_columns(options.partition_type, &columns.partition);
     let fields = written_entry(options.format_version, &partition_type);
@@ -149,15 +149,22 @@ fn check_content(columns: &ManifestColumns, options: &EncodeOptions<'_>) -> Resu
     }
 }
 
+/// The reason of a refusal: an entry of an earlier snapshot cannot inherit the value of this one.
+const MISSING_IN_EXISTING: &str =
+    "an existing entry has null; expected the value that it was added with";
+
 /// Set the snapshot id of added and deleted entries that have none to this snapshot's.
-fn own(columns: &ManifestColumns, options: &EncodeOptions<'_>) -> Result<ManifestColumns> {
+fn with_snapshot_id(
+    columns: &ManifestColumns,
+    options: &EncodeOptions<'_>,
+) -> Result<ManifestColumns> {
     let (statuses, ids) = (columns.statuses()?, columns.longs("snapshot_id")?);
     if ids.null_count() == 0 {
         return Ok(columns.clone());
     }
     let pairs = statuses.iter().zip(ids);
     if pairs.clone().any(|(status, id)| status == Some(super::entries::EXISTING) && id.is_none()) {
-        return Err(Error::invalid("snapshot_id", "an existing entry has none"));
+        return Err(Error::invalid("snapshot_id", MISSING_IN_EXISTING));
     }
     let filled = pairs.map(|(_, id)| id.or(Some(options.snapshot_id))).collect::<Int64Array>();
     columns.with_columns(vec![("snapshot_id", Arc::new(filled))])
@@ -172,13 +179,14 @@ fn check_sequence_numbers(columns: &ManifestColumns, options: &EncodeOptions<'_>
         status == Some(super::entries::EXISTING) && number.is_none()
     };
     if options.format_version > 1 && pairs.any(lacking) {
-        return Err(Error::invalid("sequence_number", "an existing entry has none"));
+        return Err(Error::invalid("sequence_number", MISSING_IN_EXISTING));
     }
     let files = columns.longs("file_sequence_number")?;
     let explicit =
         |(status, file): (Option<i32>, Option<i64>)| status == Some(ADDED) && file.is_some();
     if options.format_version > 1 && statuses.iter().zip(files).any(explicit) {
-        let reason = "an added entry has one, but it is always the commit's own";
+        let reason =
+            "the number of an added entry is set; expected null, since the entry inherits it";
         return Err(Error::invalid("file_sequence_number", reason));
     }
     Ok(())

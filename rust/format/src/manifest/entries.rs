@@ -28,8 +28,8 @@ pub const DELETED: i32 = 2;
 
 /// Entries of one partition spec.
 ///
-/// `entries` has the columns of [`entry_schema`] without `partition`. The struct array `partition` has one child per spec
-/// field, with the field's name and in the spec's order. Both have the same length.
+/// `entries` has the columns of [`entry_schema`] without `partition`. The struct array `partition` has one child per
+/// spec field, with the field's name and in the spec's order. Both have the same length.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ManifestColumns {
     /// One row per entry, without the partition.
@@ -138,7 +138,7 @@ impl ManifestColumns {
     /// None for columns of this crate.
     pub fn paths(&self) -> Result<&StringArray> {
         let column = self.column("file_path")?;
-        column.as_string_opt::<i32>().ok_or_else(|| wrong_type("file_path", column))
+        column.as_string_opt::<i32>().ok_or_else(|| wrong_type("file_path", "string", column))
     }
 
     /// Return a column of 32-bit integers by name.
@@ -147,7 +147,7 @@ impl ManifestColumns {
     /// [`Error::InvalidArgument`] if there is no such column.
     pub fn ints(&self, name: &str) -> Result<&Int32Array> {
         let column = self.column(name)?;
-        column.as_primitive_opt::<Int32Type>().ok_or_else(|| wrong_type(name, column))
+        column.as_primitive_opt::<Int32Type>().ok_or_else(|| wrong_type(name, "int", column))
     }
 
     /// Return a column of 64-bit integers by name.
@@ -156,7 +156,7 @@ impl ManifestColumns {
     /// [`Error::InvalidArgument`] if there is no such column.
     pub fn longs(&self, name: &str) -> Result<&Int64Array> {
         let column = self.column(name)?;
-        column.as_primitive_opt::<Int64Type>().ok_or_else(|| wrong_type(name, column))
+        column.as_primitive_opt::<Int64Type>().ok_or_else(|| wrong_type(name, "long", column))
     }
 
     /// Return a column by name.
@@ -212,9 +212,12 @@ pub(super) fn invalid(error: &ArrowError) -> Error {
     Error::invalid("entries", error.to_string())
 }
 
-fn wrong_type(name: &str, column: &ArrayRef) -> Error {
+fn wrong_type(name: &str, expected: &str, column: &ArrayRef) -> Error {
     Error::invalid(
         name,
-        format!("the column has another type; got {}", ArrowName(column.data_type())),
+        format!(
+            "the column has another type; expected {expected}, got {}",
+            ArrowName(column.data_type())
+        ),
     )
 }

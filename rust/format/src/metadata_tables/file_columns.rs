@@ -8,15 +8,22 @@ use arrow_buffer::OffsetBuffer;
 use arrow_schema::{ArrowError, DataType};
 use arrow_select::filter::filter;
 
+use crate::spec::ArrowName;
 use crate::{Error, Result};
 
-/// Return a map or list with the field names and nullability of `data_type`; its values are shared. Map entries with a null
-/// value, which no reader can use, are dropped.
+/// Return a map or list with the field names and nullability of `data_type`; its values are shared. Map entries with a
+/// null value, which no reader can use, are dropped.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] if the values have another type.
-pub(super) fn relabelled(name: &str, array: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
-    let unfit = || Error::invalid(name, "the column has another type than the metadata table");
+pub(super) fn in_layout_of(name: &str, array: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
+    let unfit = || {
+        let (expected, found) = (ArrowName(data_type), ArrowName(array.data_type()));
+        Error::invalid(
+            name,
+            format!("the column has another type; expected {expected}, got {found}"),
+        )
+    };
     let invalid = |error: ArrowError| Error::invalid(name, error.to_string());
     match data_type {
         DataType::Map(entries, _) => {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, StructArray};
 use arrow_schema::Schema as ArrowSchema;
 
-use super::file_columns::relabelled;
+use super::file_columns::in_layout_of;
 use super::readable_metrics::readable_metrics;
 use super::unified_partition::unified_partition;
 use crate::manifest::ManifestColumns;
@@ -64,7 +64,7 @@ impl FileRows<'_> {
                 let data_type = type_to_arrow(value_type, ArrowOptions::default());
                 match self.columns.entries.column_by_name(name) {
                     Some(column) if *column.data_type() == data_type => Ok(Arc::clone(column)),
-                    Some(column) => relabelled(name, column, &data_type),
+                    Some(column) => in_layout_of(name, column, &data_type),
                     None => null_array(&data_type, self.columns.len()),
                 }
             }

@@ -21,7 +21,7 @@ impl<'a> JsonObject<'a> {
     pub(crate) fn new(what: &'a str, value: &'a Value) -> Result<Self> {
         match value {
             Value::Object(members) => Ok(Self { what, members }),
-            _ => Err(Error::invalid(what, "expected a JSON object")),
+            _ => Err(Error::invalid(what, format!("expected a JSON object, got {value}"))),
         }
     }
 

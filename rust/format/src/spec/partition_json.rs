@@ -38,7 +38,9 @@ pub fn partition_from_json(partition_type: &StructType, text: &str) -> Result<Pa
             );
             return Err(Error::invalid("partition", reason));
         }
-        _ => return Err(Error::invalid("partition", "expected a JSON array")),
+        _ => {
+            return Err(Error::invalid("partition", format!("expected a JSON array, got {text}")));
+        }
     };
     values
         .iter()

@@ -12,10 +12,10 @@ use arrow_array::{Array, ArrayRef, BinaryArray, BooleanArray, PrimitiveArray, ne
 use arrow_schema::DataType;
 
 use super::arrow_schema::primitive_to_arrow;
-use super::canonical::canonical_array;
+use super::canonical::{cannot_hold, canonical_array};
 use super::types::PrimitiveType;
 use super::{decimal, single_value};
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// Decode an array of binaries in any layout; see [`decode_values`].
 ///
@@ -25,7 +25,7 @@ pub fn decode_array(value_type: &PrimitiveType, array: &dyn Array) -> Result<Arr
     let binaries = canonical_array(array, &PrimitiveType::Binary)?;
     match binaries.as_binary_opt::<i32>() {
         Some(binaries) => decode_values(value_type, binaries.iter()),
-        None => Err(Error::invalid("array", "the type does not fit; expected binary")),
+        None => Err(cannot_hold(array, &PrimitiveType::Binary)),
     }
 }
 
