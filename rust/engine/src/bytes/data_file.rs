@@ -9,7 +9,7 @@ use parquet::file::reader::{ChunkReader, Length};
 
 use super::fetch::Fetch;
 use super::local::{FromOffset, LocalFile};
-use super::remote::{RemoteFile, RemoteOn, TAIL_BYTES};
+use super::remote::{RemoteFile, RemoteReader, TAIL_BYTES};
 use crate::error::Error;
 use crate::store::FileIo;
 
@@ -73,22 +73,22 @@ impl DataFile {
 
     /// Return the file for one decoding thread that reads the ranges of `stages`, each stage in one request. With
     /// `passing` the thread drops the bytes of a read before the next read.
-    pub(crate) fn again(
+    pub(crate) fn for_thread(
         &self,
         passing: bool,
         stages: impl FnOnce() -> Vec<Vec<Range<u64>>>,
     ) -> Self {
         match self {
-            Self::Local(local) => Self::Local(local.again(passing)),
-            Self::Remote(remote) => Self::Remote(remote.ahead(stages())),
+            Self::Local(local) => Self::Local(local.for_thread(passing)),
+            Self::Remote(remote) => Self::Remote(remote.with_stages(stages())),
         }
     }
 
     /// Return the file for another thread, sharing the bytes that were read.
-    pub(crate) fn apart(&self) -> Self {
+    pub(crate) fn share(&self) -> Self {
         match self {
             Self::Local(local) => Self::Local(local.clone()),
-            Self::Remote(remote) => Self::Remote(remote.apart()),
+            Self::Remote(remote) => Self::Remote(remote.with_own_failure()),
         }
     }
 
@@ -128,12 +128,12 @@ impl Length for DataFile {
 }
 
 impl ChunkReader for DataFile {
-    type T = ReadOn;
+    type T = SequentialReader;
 
     fn get_read(&self, start: u64) -> Result<Self::T> {
         Ok(match self {
-            Self::Local(file) => ReadOn::Local(file.read_on(start)),
-            Self::Remote(file) => ReadOn::Remote(file.read_on(start)),
+            Self::Local(file) => SequentialReader::Local(file.reader_from(start)),
+            Self::Remote(file) => SequentialReader::Remote(file.reader_from(start)),
         })
     }
 
@@ -168,12 +168,12 @@ fn storage_error(location: &str, error: ParquetError) -> Error {
 
 /// A sequential reader from an offset.
 #[derive(Debug)]
-pub(crate) enum ReadOn {
+pub(crate) enum SequentialReader {
     Local(BufReader<FromOffset>),
-    Remote(RemoteOn),
+    Remote(RemoteReader),
 }
 
-impl ReadOn {
+impl SequentialReader {
     /// Return the next bytes, which stay unread: at least one unless the file ends.
     ///
     /// # Errors
@@ -186,7 +186,7 @@ impl ReadOn {
     }
 }
 
-impl Read for ReadOn {
+impl Read for SequentialReader {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         match self {
             Self::Local(reader) => reader.read(buffer),

@@ -48,7 +48,7 @@ impl LocalFile {
 
     /// Return the file for one decoding thread. With `passing` the thread drops the bytes of a read before the next
     /// read.
-    pub(crate) fn again(&self, passing: bool) -> Self {
+    pub(crate) fn for_thread(&self, passing: bool) -> Self {
         Self { spare: passing.then(Arc::default), ..self.clone() }
     }
 
@@ -56,7 +56,7 @@ impl LocalFile {
         self.length
     }
 
-    pub(crate) fn read_on(&self, start: u64) -> BufReader<FromOffset> {
+    pub(crate) fn reader_from(&self, start: u64) -> BufReader<FromOffset> {
         let reader = FromOffset { content: self.content.clone(), offset: start };
         BufReader::with_capacity(HEADER_BUFFER_BYTES, reader)
     }

@@ -13,7 +13,8 @@ use crate::error::Error;
 use crate::runtime::block_on;
 use crate::store::FileIo;
 
-/// Bytes of the first request, at the end of the file: the footer and page indexes of most files, and all of small files.
+/// Bytes of the first request, at the end of the file: the footer and page indexes of most files, and all of small
+/// files.
 pub(crate) const TAIL_BYTES: u64 = 256 << 10;
 /// The least bytes of a request for a range that is in no stage.
 const BLOCK_BYTES: u64 = 64 << 10;
@@ -65,7 +66,7 @@ impl RemoteFile {
     }
 
     /// Return the file with the stages to read of it.
-    pub(crate) fn ahead(&self, stages: Vec<Vec<Range<u64>>>) -> Self {
+    pub(crate) fn with_stages(&self, stages: Vec<Vec<Range<u64>>>) -> Self {
         let tail_start = self.tail_start();
         let stages = stages.into_iter().map(|mut ranges| {
             ranges.retain(|range| range.start < tail_start && range.end <= self.length);
@@ -76,7 +77,7 @@ impl RemoteFile {
     }
 
     /// Return the file sharing the bytes that were read, with a failure of its own.
-    pub(crate) fn apart(&self) -> Self {
+    pub(crate) fn with_own_failure(&self) -> Self {
         Self { failure: Arc::default(), ..self.clone() }
     }
 
@@ -111,7 +112,7 @@ impl RemoteFile {
 
     /// Return the bytes of a range within the file.
     pub(crate) fn bytes(&self, range: Range<u64>) -> Result<Bytes> {
-        if let Some((bytes, start)) = self.known(range.start)?
+        if let Some((bytes, start)) = self.in_memory(range.start)?
             && range.end - start <= bytes.len() as u64
         {
             return Ok(bytes.slice(within(range.start - start)..within(range.end - start)));
@@ -120,13 +121,13 @@ impl RemoteFile {
     }
 
     /// Return a sequential reader from an offset.
-    pub(crate) fn read_on(&self, start: u64) -> RemoteOn {
-        RemoteOn { file: self.clone(), offset: start, known: Bytes::new() }
+    pub(crate) fn reader_from(&self, start: u64) -> RemoteReader {
+        RemoteReader { file: self.clone(), offset: start, block: Bytes::new() }
     }
 
     /// Return the bytes from an offset on that are in memory, or else of one request; empty at the end of the file.
-    fn some(&self, start: u64) -> Result<Bytes> {
-        match self.known(start)? {
+    fn block_at(&self, start: u64) -> Result<Bytes> {
+        match self.in_memory(start)? {
             Some((bytes, from)) => Ok(bytes.slice(within(start - from)..)),
             None if start >= self.length => Ok(Bytes::new()),
             None => self.read(start..self.length.min(start.saturating_add(BLOCK_BYTES))),
@@ -134,7 +135,7 @@ impl RemoteFile {
     }
 
     /// Return the bytes of the tail or stage that contain an offset, and the offset of the first of them.
-    fn known(&self, offset: u64) -> Result<Option<(Bytes, u64)>> {
+    fn in_memory(&self, offset: u64) -> Result<Option<(Bytes, u64)>> {
         let tail_start = self.tail_start();
         if (tail_start..self.length).contains(&offset) {
             return Ok(Some((self.tail.clone(), tail_start)));
@@ -182,33 +183,33 @@ impl RemoteFile {
 
 /// A sequential reader from an offset, in blocks where the range is in no stage.
 #[derive(Debug)]
-pub(crate) struct RemoteOn {
+pub(crate) struct RemoteReader {
     file: RemoteFile,
     offset: u64,
-    known: Bytes,
+    block: Bytes,
 }
 
-impl RemoteOn {
+impl RemoteReader {
     /// Return the next bytes, which stay unread: at least one unless the file ends.
     pub(super) fn peek(&mut self) -> io::Result<&[u8]> {
-        if self.known.is_empty() {
-            self.known = self.file.some(self.offset).map_err(carried)?;
+        if self.block.is_empty() {
+            self.block = self.file.block_at(self.offset).map_err(as_io_error)?;
         }
-        Ok(&self.known)
+        Ok(&self.block)
     }
 }
 
-impl Read for RemoteOn {
+impl Read for RemoteReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.peek()?.len().min(buffer.len());
-        buffer[..count].copy_from_slice(&self.known.split_to(count));
+        buffer[..count].copy_from_slice(&self.block.split_to(count));
         self.offset += count as u64;
         Ok(count)
     }
 }
 
 /// Return a read error as the decoder passes it on.
-fn carried(error: ParquetError) -> io::Error {
+fn as_io_error(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(source) => io::Error::other(source),
         error => io::Error::other(error),
@@ -283,7 +284,7 @@ mod tests {
         let io = FileIo::new(std::iter::empty());
         let file = RemoteFile::open(&io, &serve(content.clone())).unwrap();
         let mut found = Vec::new();
-        file.read_on(1_000).read_to_end(&mut found).unwrap();
+        file.reader_from(1_000).read_to_end(&mut found).unwrap();
         assert!(found == content[1_000..]);
     }
 }

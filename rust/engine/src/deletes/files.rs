@@ -118,8 +118,8 @@ impl DeleteFiles {
         Ok(all)
     }
 
-    /// Load several files or groups at once and request the bytes of the next meanwhile. The reader that needs a value
-    /// meets its error.
+    /// Load several files or groups at once and request the bytes of the next at the same time. The reader that needs a
+    /// value meets its error.
     fn load(self: &Arc<Self>, loads: Loads) -> Result<()> {
         if loads.len() > 1 {
             let flight = Flight { threads: self.threads, ..self.flight };

@@ -117,7 +117,7 @@ impl WholeRows {
         let mut deleted = DeletedRows { positions: self.deleted.as_deref(), keys, next: first_row };
         let mut kept = deleted.drop_from(decoded)?;
         for test in &self.tests {
-            kept = filter_record_batch(&kept, &test.kept(&kept)?).map_err(failed)?;
+            kept = filter_record_batch(&kept, &test.passing(&kept)?).map_err(failed)?;
         }
         self.output.make(&kept).map_err(failed)
     }

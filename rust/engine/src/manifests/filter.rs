@@ -159,7 +159,7 @@ fn filter_one(
     let columns = absolute_entries(io, columns)?;
     let removed = removals(&columns, wanted)?;
     check_committed(&columns, &removed, snapshot_id)?;
-    let rewritten = mark(&columns, &removed, snapshot_id)?;
+    let rewritten = with_statuses(&columns, &removed, snapshot_id)?;
     let remaining = without_earlier_deletes(&columns, snapshot_id)?;
     Ok(Some(Hit { removed: rewritten.filter(&removed)?, rewritten: rewritten.filter(&remaining)? }))
 }
@@ -211,7 +211,7 @@ fn check_committed(
 }
 
 /// Return the entries with statuses and snapshot ids of the new snapshot.
-fn mark(
+fn with_statuses(
     columns: &ManifestColumns,
     removed: &BooleanArray,
     snapshot_id: i64,
@@ -245,10 +245,11 @@ pub(super) fn without_earlier_deletes(
 
 /// Return the entries as a manifest of this snapshot lists them: deletions of earlier snapshots dropped, files added by
 /// earlier snapshots existing.
-pub(super) fn carried(
+pub(super) fn as_existing(
     columns: &ManifestColumns,
     snapshot_id: i64,
 ) -> Result<ManifestColumns, FormatError> {
     let none = BooleanArray::from(vec![false; columns.len()]);
-    mark(columns, &none, snapshot_id)?.filter(&without_earlier_deletes(columns, snapshot_id)?)
+    with_statuses(columns, &none, snapshot_id)?
+        .filter(&without_earlier_deletes(columns, snapshot_id)?)
 }

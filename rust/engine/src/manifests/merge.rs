@@ -11,7 +11,7 @@ use arrow_array::RecordBatch;
 use futures::{StreamExt, TryStreamExt};
 use icefloe_format::manifest::{ManifestColumns, ManifestContent, ManifestFile};
 
-use super::filter::carried;
+use super::filter::as_existing;
 use super::parallel_decode::runs_per_manifest;
 use super::read::read_manifest;
 use super::rows::{Outcome, manifest_rows, outcome_batch};
@@ -150,7 +150,7 @@ async fn write_bin(
             let types = Arc::clone(&types);
             async move {
                 read_manifest(io, &row, &types, most, move |columns, _| {
-                    carried(&columns, snapshot_id)
+                    as_existing(&columns, snapshot_id)
                 })
                 .await
             }

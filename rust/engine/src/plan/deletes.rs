@@ -147,7 +147,8 @@ pub fn own_deletes(
             *column = Arc::new(own.map_err(invalid)?);
         }
     }
-    let files = residuals::own(RecordBatch::try_new(schema, columns).map_err(invalid)?)?;
+    let files =
+        residuals::with_own_residuals(RecordBatch::try_new(schema, columns).map_err(invalid)?)?;
     let deletes = take_record_batch(deletes, &UInt32Array::from(used)).map_err(invalid)?;
     Ok((files, deletes))
 }

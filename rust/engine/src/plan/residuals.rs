@@ -91,7 +91,7 @@ pub(super) fn joined<'a>(
 ///
 /// # Errors
 /// As for [`joined`].
-pub(super) fn own(files: RecordBatch) -> Result<RecordBatch> {
+pub(super) fn with_own_residuals(files: RecordBatch) -> Result<RecordBatch> {
     let Some((index, field)) = files.schema_ref().column_with_name(COLUMN) else {
         return Ok(files);
     };
@@ -133,7 +133,7 @@ mod tests {
     fn slice_of_files_has_only_its_own_residuals() {
         let all: ArrayRef = Arc::new(column(&["a", "b"], &[Some(0), Some(1), None]));
         let batch = RecordBatch::try_from_iter_with_nullable([(COLUMN, all, true)]).unwrap();
-        let one = own(batch.slice(1, 1)).unwrap();
+        let one = with_own_residuals(batch.slice(1, 1)).unwrap();
         let texts = one.column(0).as_dictionary::<Int32Type>().values().as_string::<i32>();
         assert_eq!(texts.iter().collect::<Vec<_>>(), [Some("b")]);
         assert_eq!(one.column(0).null_count(), 0);

@@ -148,14 +148,14 @@ impl EqualNames {
     /// Return whether files below two prefixes are the same. A reachable location without an authority fits every
     /// authority.
     fn are_equal(&self, listed: &Prefix, reachable: &Prefix) -> bool {
-        let scheme = |prefix: &Prefix| stand_in(&self.schemes, &prefix.scheme);
-        let authority = |prefix: &Prefix| stand_in(&self.authorities, &prefix.authority);
+        let scheme = |prefix: &Prefix| equal_name(&self.schemes, &prefix.scheme);
+        let authority = |prefix: &Prefix| equal_name(&self.authorities, &prefix.authority);
         scheme(listed) == scheme(reachable)
             && (reachable.authority.is_empty() || authority(listed) == authority(reachable))
     }
 }
 
-fn stand_in(names: &HashMap<String, String>, name: &str) -> String {
+fn equal_name(names: &HashMap<String, String>, name: &str) -> String {
     names.get(name).cloned().unwrap_or_else(|| name.to_owned())
 }
 

@@ -62,7 +62,7 @@ impl RowTest {
     ///
     /// # Errors
     /// `Corrupt` for columns that cannot be converted to the table's types.
-    pub(crate) fn kept(&self, decoded: &RecordBatch) -> Result<BooleanArray> {
+    pub(crate) fn passing(&self, decoded: &RecordBatch) -> Result<BooleanArray> {
         let batch = self.columns.make(decoded);
         let batch = batch.map_err(|error| data_error(self.columns.what, &error))?;
         let path_of = |id: i32| {
@@ -85,7 +85,7 @@ impl ArrowPredicate for Step {
     fn evaluate(&mut self, batch: RecordBatch) -> Result<BooleanArray, ArrowError> {
         let kept = self
             .test
-            .kept(&batch)
+            .passing(&batch)
             .map_err(|error| ArrowError::from_external_error(Box::new(error)))?;
         debug_assert_eq!(kept.len(), batch.num_rows());
         Ok(kept)

@@ -89,7 +89,7 @@ impl Executor {
     pub(crate) fn submit(&'static self, turn: Turn) {
         let mut state = self.lock();
         state.queue.push_back(turn);
-        self.serve(&mut state);
+        self.wake_or_start(&mut state);
     }
 
     /// Return whether turns are queued.
@@ -100,7 +100,7 @@ impl Executor {
     /// Return whether queued turns will not start: no thread is running, and none can be started.
     pub(crate) fn is_stalled(&'static self) -> bool {
         let mut state = self.lock();
-        self.serve(&mut state);
+        self.wake_or_start(&mut state);
         !state.queue.is_empty() && state.running() == 0
     }
 
@@ -109,7 +109,7 @@ impl Executor {
     }
 
     /// Wake or start a thread for the queue, if one more may run.
-    fn serve(&'static self, state: &mut State) {
+    fn wake_or_start(&'static self, state: &mut State) {
         if state.queue.is_empty() || state.running() >= state.limit {
             return;
         }
@@ -163,7 +163,7 @@ impl fmt::Debug for Executor {
     }
 }
 
-/// Run a blocking wait. Another thread may run in place of a thread of an executor meanwhile.
+/// Run a blocking wait. While a thread of an executor waits, another thread may run in its place.
 pub(crate) fn waiting<T>(wait: impl FnOnce() -> T) -> T {
     let _replaced = OWN.take().map(Replaced::begin);
     wait()
@@ -176,7 +176,7 @@ impl Replaced {
     fn begin(executor: &'static Executor) -> Self {
         let mut state = executor.lock();
         state.waiting += 1;
-        executor.serve(&mut state);
+        executor.wake_or_start(&mut state);
         Self(executor)
     }
 }

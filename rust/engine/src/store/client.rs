@@ -90,7 +90,7 @@ impl Attempts {
 }
 
 /// Install ring as the provider of TLS. After an error another provider is installed, which is used.
-pub(super) fn trust_ring() {
+pub(super) fn install_tls_provider() {
     drop(rustls::crypto::ring::default_provider().install_default());
 }
 
@@ -100,7 +100,7 @@ pub(super) struct Connector;
 
 impl HttpConnector for Connector {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
-        trust_ring();
+        install_tls_provider();
         let client = ReqwestConnector::default().connect(options)?;
         Ok(HttpClient::new(Counting { client }))
     }

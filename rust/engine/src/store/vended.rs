@@ -10,7 +10,7 @@ use object_store::CredentialProvider;
 use serde::Deserialize;
 use tokio::sync::Mutex;
 
-use super::client::trust_ring;
+use super::client::install_tls_provider;
 use super::properties::{Properties, invalid};
 use crate::error::Result;
 use crate::runtime::environment::{self, now_ms};
@@ -228,7 +228,7 @@ pub(super) fn headers(properties: Properties<'_>) -> Vec<(String, String)> {
 /// # Errors
 /// `InvalidArgument` where no client can be made.
 pub(super) fn client() -> Result<reqwest::Client> {
-    trust_ring();
+    install_tls_provider();
     let built = reqwest::Client::builder().timeout(ANSWER_TIMEOUT).build();
     built.map_err(|error| invalid("uri", &error.without_url().to_string()))
 }

@@ -18,7 +18,7 @@ use super::fit::Fit;
 use super::output::Outputs;
 use super::rolling::Files;
 use super::router::{Arrangement, Router};
-use super::task::{TableLayout, WriteTask, conclude, unreadable};
+use super::task::{TableLayout, WriteTask, keep_or_discard, unreadable};
 use crate::error::Result;
 use crate::store::FileIo;
 
@@ -28,9 +28,9 @@ const EQUALITY_DELETES: i32 = 2;
 /// Write keys of deleted rows as equality delete files: each key to its partition, files rolled at
 /// `write.delete.target-file-size-bytes`. Keys are written as they come, repeated ones too.
 ///
-/// `data` has the columns of `equality_ids`, and the source columns of the partition spec; other columns of the table are
-/// ignored. Files hold the key columns alone, with the structs around nested ones. A spec without partition fields makes files
-/// that apply to every partition. After an error no file is left.
+/// `data` has the columns of `equality_ids`, and the source columns of the partition spec; other columns of the table
+/// are ignored. Files hold the key columns alone, with the structs around nested ones. A spec without partition fields
+/// makes files that apply to every partition. After an error no file is left.
 ///
 /// # Errors
 /// `InvalidArgument` for ids that are no key, `Mismatch` for data without these columns or of other types;
@@ -70,7 +70,7 @@ pub fn write_equality_deletes(
     };
     let mut router = Router::new(files, &routed, &layout.spec, Arrangement::AsTheyCome)?;
     let outcome = route(data, &fit, (&routed, &keys), &mut router);
-    conclude(outcome, router.into_files())
+    keep_or_discard(outcome, router.into_files())
 }
 
 fn route(
@@ -91,7 +91,7 @@ fn route(
 fn check_ids(schema: &Schema, equality_ids: &[i32]) -> Result<(), FormatError> {
     let refused = |reason: String| FormatError::invalid("equality_ids", reason);
     if equality_ids.is_empty() {
-        return Err(refused("expected the id of a column or more, got none".into()));
+        return Err(refused("expected at least one field id, got none".into()));
     }
     let mut known = BTreeSet::new();
     for id in equality_ids {

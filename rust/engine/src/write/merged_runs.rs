@@ -137,6 +137,6 @@ impl Held {
         }
         let before = std::mem::replace(self, held);
         drop(before.batches);
-        before.bytes.into_iter().for_each(|bytes| self.memory.give(bytes));
+        before.bytes.into_iter().for_each(|bytes| self.memory.reclaim(bytes));
     }
 }

@@ -161,7 +161,7 @@ impl OrcFile {
         });
         self.appended += bytes.sum::<usize>();
         let outcome = self.writer.write(&batch);
-        self.settle(outcome)?;
+        self.first_failure(outcome)?;
         let written = self.sink.lock().output.as_ref().map_or(0, Output::written);
         if written > self.written {
             (self.written, self.flushed) = (written, self.appended);
@@ -170,7 +170,7 @@ impl OrcFile {
     }
 
     /// Return the error of the storage, if a write to it has failed, or else the encoder's outcome.
-    fn settle(&self, outcome: Result<()>) -> Result<()> {
+    fn first_failure(&self, outcome: Result<()>) -> Result<()> {
         self.sink.lock().failure.take().map_or(outcome, Err)
     }
 
@@ -192,13 +192,16 @@ impl OrcFile {
 
     pub(super) fn close(mut self, shape: &OrcShape) -> Result<ClosedFile> {
         let outcome = self.writer.close();
-        self.settle(outcome)?;
+        self.first_failure(outcome)?;
         let (output, tail) = {
             let mut sink = self.sink.lock();
             (sink.output.take(), std::mem::take(&mut sink.tail))
         };
         let Some(mut output) = output else {
-            return Err(Error::internal(format!("write {}", self.location), "no output"));
+            return Err(Error::internal(
+                format!("write {}", self.location),
+                "the file was finished before",
+            ));
         };
         output.finish()?;
         let size_bytes = output.written();

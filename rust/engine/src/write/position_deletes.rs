@@ -23,7 +23,7 @@ use super::file_options::FileOptions;
 use super::file_shape::FileShape;
 use super::output::Outputs;
 use super::rolling::{Destination, Files, Rolling};
-use super::task::{WriteTask, conclude, unreadable};
+use super::task::{WriteTask, keep_or_discard, unreadable};
 use crate::error::Result;
 use crate::store::FileIo;
 
@@ -77,7 +77,7 @@ pub fn write_position_deletes(
         Granularity::File => per_file(&deletes, &destinations, &mut files),
         Granularity::Partition => per_partition(&deletes, &destinations, &mut files),
     };
-    let mut written = conclude(written, files)?;
+    let mut written = keep_or_discard(written, files)?;
     for file in &mut written {
         trim_metrics(file);
     }

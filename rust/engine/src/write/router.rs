@@ -126,7 +126,7 @@ impl Router {
                 }
             }
         }
-        self.relieve()
+        self.flush_to_limits()
     }
 
     /// Write all waiting rows, and close every file.
@@ -167,12 +167,12 @@ impl Router {
     fn write_run(&mut self, group: usize, batch: RecordBatch) -> Result<()> {
         self.add_lanes();
         match &self.arrangement {
-            Arrangement::Sort(_) => self.hold(group, own(batch)?),
+            Arrangement::Sort(_) => self.add_rows(group, copied(batch)?),
             Arrangement::AsTheyCome if self.lanes.len() == 1 || batch.num_rows() >= LONG_RUN => {
                 self.write_waiting(group)?;
                 self.write_through(group, &batch)
             }
-            Arrangement::AsTheyCome => self.hold(group, own(batch)?),
+            Arrangement::AsTheyCome => self.add_rows(group, copied(batch)?),
             Arrangement::Presorted => {
                 if let Some(previous) = self.current.replace(group)
                     && previous != group
@@ -194,11 +194,11 @@ impl Router {
         let gathered = in_parallel("gather rows", parts, move |(group, rows)| {
             Ok((group, gather(&batches, &rows)?))
         });
-        gathered?.into_iter().try_for_each(|(group, batch)| self.hold(group, batch))
+        gathered?.into_iter().try_for_each(|(group, batch)| self.add_rows(group, batch))
     }
 
     /// Add rows to their partition, and write its rows once there are enough.
-    fn hold(&mut self, group: usize, batch: RecordBatch) -> Result<()> {
+    fn add_rows(&mut self, group: usize, batch: RecordBatch) -> Result<()> {
         let sorting = matches!(self.arrangement, Arrangement::Sort(_));
         let waiting_limit = self.waiting_limit();
         let lane = &mut self.lanes[group];
@@ -255,7 +255,7 @@ impl Router {
     }
 
     /// Flush lanes until memory and open files are below their limits.
-    fn relieve(&mut self) -> Result<()> {
+    fn flush_to_limits(&mut self) -> Result<()> {
         while self.held_bytes > self.memory_limit() {
             let Some(group) = self.largest(|_| true) else { break };
             let before = self.held_bytes;
@@ -308,7 +308,7 @@ fn rows_by_group(groups: &[Vec<u32>], count: usize) -> Vec<(usize, Vec<(usize, u
 }
 
 /// Copy a short run, so that it does not keep its whole batch in memory while it waits.
-fn own(run: RecordBatch) -> Result<RecordBatch> {
+fn copied(run: RecordBatch) -> Result<RecordBatch> {
     if run.num_rows() >= LONG_RUN {
         return Ok(run);
     }

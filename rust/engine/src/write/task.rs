@@ -67,8 +67,8 @@ pub struct TableLayout {
 /// `write.target-file-size-bytes`, rows sorted within files if the layout says so.
 ///
 /// `presorted` rows are sorted by partition and sort order: one file is open at a time and no rows wait. Otherwise
-/// `write.icefloe.memory-bytes` bounds the rows that are sorted at once. Without rows there is no file, and after an error
-/// no file is left.
+/// `write.icefloe.memory-bytes` bounds the rows that are sorted at once. Without rows there is no file, and after an
+/// error no file is left.
 ///
 /// # Errors
 /// `Mismatch` for data that does not fit the schema, before any file is created where types show it;
@@ -102,7 +102,7 @@ pub fn write_data_files(
     let arrangement = Arrangement::new(schema, order, presorted)?;
     let mut router = Router::new(files, schema, &layout.spec, arrangement)?;
     let routed = route(data, &fit, &mut router);
-    conclude(routed, router.into_files())
+    keep_or_discard(routed, router.into_files())
 }
 
 fn route(data: &mut dyn RecordBatchReader, fit: &Fit, router: &mut Router) -> Result<()> {
@@ -113,7 +113,7 @@ fn route(data: &mut dyn RecordBatchReader, fit: &Fit, router: &mut Router) -> Re
 }
 
 /// Keep the files after success, remove them after an error.
-pub(super) fn conclude(outcome: Result<()>, files: Files) -> Result<Vec<WrittenFile>> {
+pub(super) fn keep_or_discard(outcome: Result<()>, files: Files) -> Result<Vec<WrittenFile>> {
     match outcome.and_then(|()| files.outputs.sync()) {
         Ok(()) => Ok(files.finished),
         Err(error) => {

@@ -3,11 +3,11 @@
 use crate::predicate::{BoundLeaf, BoundPredicate, Predicate};
 use crate::spec::StructType;
 
-/// Return the inclusive projection of a filter without NOT on the partition tuples of one spec: it is false only for tuples of
-/// files that the filter rejects.
+/// Return the inclusive projection of a filter without NOT on the partition tuples of one spec: it is false only for
+/// tuples of files that the filter rejects.
 ///
-/// Fields of `unified`, the type of the column `partition`, have the ids of partition fields. Conditions on other columns,
-/// and on fields that the spec holds in another type, might hold of any file.
+/// Fields of `unified`, the type of the column `partition`, have the ids of partition fields. Conditions on other
+/// columns, and on fields that the spec holds in another type, might hold of any file.
 pub fn partition_filter(
     filter: &BoundPredicate,
     unified: &StructType,
@@ -21,7 +21,7 @@ pub fn partition_filter(
             (Predicate::AlwaysTrue, _) | (_, Predicate::AlwaysTrue) => Predicate::AlwaysTrue,
             (left, right) => Predicate::Or(Box::new(left), Box::new(right)),
         },
-        Predicate::Leaf(leaf) if decides(leaf, unified, own) => {
+        Predicate::Leaf(leaf) if has_field_in_both(leaf, unified, own) => {
             // Every tuple exists, so the struct around the field is never null.
             Predicate::Leaf(BoundLeaf { nested: false, ..leaf.clone() })
         }
@@ -29,7 +29,7 @@ pub fn partition_filter(
     }
 }
 
-fn decides(leaf: &BoundLeaf, unified: &StructType, own: &StructType) -> bool {
+fn has_field_in_both(leaf: &BoundLeaf, unified: &StructType, own: &StructType) -> bool {
     let has = |fields: &StructType| {
         fields.fields.iter().any(|field| {
             field.id == leaf.field_id && field.field_type.as_primitive() == Some(leaf.field_type)

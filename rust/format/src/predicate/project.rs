@@ -122,7 +122,7 @@ impl Target<'_> {
             _ => return self.equality(leaf),
         };
         // The least and the greatest value of a type have no neighbour.
-        let Some(moved) = leaf.literals.first().and_then(|datum| moved(datum, step)) else {
+        let Some(moved) = leaf.literals.first().and_then(|datum| offset_by(datum, step)) else {
             return Ok(None);
         };
         let Some(result) = self.apply(&moved)? else { return Ok(None) };
@@ -237,7 +237,7 @@ impl Target<'_> {
     /// Return the partition value that old writers, which rounded times before 1970 towards zero, stored instead of
     /// a result.
     fn misplaced(&self, result: &Datum) -> Option<Datum> {
-        if self.may_be_misplaced() { moved(result, 1) } else { None }
+        if self.may_be_misplaced() { offset_by(result, 1) } else { None }
     }
 
     pub(super) fn apply(&self, datum: &Datum) -> Result<Option<Datum>> {
@@ -246,7 +246,7 @@ impl Target<'_> {
 }
 
 /// Return the value at a distance of `step` units; `None` where it is out of range.
-pub(super) fn moved(datum: &Datum, step: i128) -> Option<Datum> {
+pub(super) fn offset_by(datum: &Datum, step: i128) -> Option<Datum> {
     ordinal_datum(&datum.primitive_type(), ordinal(datum)?.checked_add(step)?)
 }
 
@@ -262,8 +262,8 @@ fn project_results(target: &Target<'_>, leaf: &BoundLeaf) -> Result<Option<Bound
     use Operator::{Eq, Gt, GtEq, In, Lt, LtEq, NotEq, NotIn};
     let below = |datum: &Datum, limit: i128| ordinal(datum).is_some_and(|n| n < limit);
     match (target.direction, leaf.op) {
-        (Inclusive, Eq | In) => members(target, In, beside_next(&leaf.literals)),
-        (Strict, NotEq | NotIn) => members(target, NotIn, beside_next(&leaf.literals)),
+        (Inclusive, Eq | In) => members(target, In, with_next_partitions(&leaf.literals)),
+        (Strict, NotEq | NotIn) => members(target, NotIn, with_next_partitions(&leaf.literals)),
         (Strict, Eq | In) => members(target, In, without(&leaf.literals, |it| below(it, 1))),
         (Inclusive, NotEq | NotIn) => {
             members(target, NotIn, without(&leaf.literals, |it| below(it, 1)))
@@ -277,9 +277,9 @@ fn project_results(target: &Target<'_>, leaf: &BoundLeaf) -> Result<Option<Bound
 }
 
 /// Return the results, and the partitions in which old writers stored them.
-fn beside_next(literals: &[Datum]) -> Vec<Datum> {
+fn with_next_partitions(literals: &[Datum]) -> Vec<Datum> {
     let before = literals.iter().filter(|it| ordinal(it).is_some_and(|n| n < 0));
-    before.filter_map(|it| moved(it, 1)).chain(literals.iter().cloned()).collect()
+    before.filter_map(|it| offset_by(it, 1)).chain(literals.iter().cloned()).collect()
 }
 
 fn without(literals: &[Datum], dropped: impl Fn(&Datum) -> bool) -> Vec<Datum> {
@@ -304,7 +304,7 @@ fn widened(
     leaf: &BoundLeaf,
     affected: impl Fn(&Datum) -> bool,
 ) -> Result<Option<BoundPredicate>> {
-    let moved_up = |it: &Datum| if affected(it) { moved(it, 1) } else { Some(it.clone()) };
+    let moved_up = |it: &Datum| if affected(it) { offset_by(it, 1) } else { Some(it.clone()) };
     match leaf.literals.first().and_then(moved_up) {
         Some(literal) => target.leaf(leaf.op, vec![literal]).map(Some),
         None => Ok(None),

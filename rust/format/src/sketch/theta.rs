@@ -20,7 +20,8 @@ const SINGLE_FLAG: u8 = 0b0010_0000;
 
 /// The distinct hashes below a threshold.
 ///
-/// The result depends on the set of values alone, not on their order or on how they were divided between merged sketches.
+/// The result depends on the set of values alone, not on their order or on how they were divided between merged
+/// sketches.
 ///
 /// ```
 /// use icefloe_format::sketch::{ThetaSketch, value_hash};
@@ -130,7 +131,7 @@ impl ThetaSketch {
     }
 
     /// The hashes of the result, sorted, and the threshold below which they are complete: after a sketch had to exclude
-    /// hashes, it keeps the least `NOMINAL` of those that it still has, which do not depend on when it excluded others.
+    /// hashes, it keeps the least `NOMINAL` of its remaining hashes, which do not depend on when it excluded others.
     fn trimmed(&self) -> (Vec<u64>, u64) {
         let mut hashes: Vec<u64> = self.hashes().collect();
         hashes.sort_unstable();

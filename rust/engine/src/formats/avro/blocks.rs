@@ -95,7 +95,7 @@ impl BlockReader {
     ///
     /// # Errors
     /// As for [`BlockReader::block`].
-    pub(crate) fn pass(&mut self, header: &BlockHeader) -> Result<()> {
+    pub(crate) fn skip(&mut self, header: &BlockHeader) -> Result<()> {
         let marker = self.bytes(header.end() - SYNC_BYTES as u64, SYNC_BYTES)?;
         self.check(header, &marker)
     }

@@ -73,7 +73,7 @@ pub(crate) fn avro_units(request: &FileRequest<'_>) -> Result<Vec<AvroUnit>> {
     let remote = matches!(source, DataFile::Remote(_));
     let whole = source.len() <= WHOLE_BYTES;
     let source = match remote && whole {
-        true => source.again(true, || vec![vec![0..source.len()]]),
+        true => source.for_thread(true, || vec![vec![0..source.len()]]),
         false => source,
     };
     let (file, first_block) = open(request, source)?;
@@ -135,7 +135,7 @@ fn cut(
     let (mut offset, mut row) = (first_block, 0_u64);
     let mut rows_of_last = 0;
     while let Some(header) = reader.header(offset)? {
-        reader.pass(&header)?;
+        reader.skip(&header)?;
         if part.contains(&offset) {
             let full = |unit: &AvroUnit| {
                 rows_of_last + header.rows > UNIT_ROWS
@@ -239,7 +239,7 @@ impl Decoder<'_> {
             rows = rows.saturating_add(header.rows);
             self.file.check_claim(rows)?;
             if self.file.is_only_counted() {
-                reader.pass(&header)?;
+                reader.skip(&header)?;
                 if !self.count(header.rows)? {
                     return Ok(());
                 }

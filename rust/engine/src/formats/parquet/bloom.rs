@@ -40,7 +40,7 @@ pub(crate) fn prune_by_bloom_filters(
         return Ok(row_groups);
     }
     let stage = || vec![chunks.iter().filter_map(|chunk| bytes_of(chunk)).collect()];
-    let file = footer.source.again(false, stage);
+    let file = footer.source.for_thread(false, stage);
     let mut kept = Vec::with_capacity(row_groups.len());
     for index in row_groups {
         let Some(group) = groups.get(index) else { continue };

@@ -8,13 +8,13 @@ use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::file::reader::{ChunkReader, Length};
 
-use crate::bytes::data_file::{DataFile, ReadOn};
+use crate::bytes::data_file::{DataFile, SequentialReader};
 
 /// Bytes between two page indexes that are read with them, which costs less than another read.
 const GAP_BYTES: u64 = 4 << 10;
 
-/// A file of which the decoder of page indexes reads only the bytes of the requested indexes. The bytes between them are
-/// zeros if the file is local. A remote file is read in one request, which costs less than several.
+/// A file of which the decoder of page indexes reads only the bytes of the requested indexes. The bytes between them
+/// are zeros if the file is local. A remote file is read in one request, which costs less than several.
 #[derive(Debug)]
 pub(crate) struct IndexBytes<'a> {
     file: &'a DataFile,
@@ -49,7 +49,7 @@ impl Length for IndexBytes<'_> {
 }
 
 impl ChunkReader for IndexBytes<'_> {
-    type T = ReadOn;
+    type T = SequentialReader;
 
     fn get_read(&self, start: u64) -> Result<Self::T> {
         self.file.get_read(start)

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};
 
-use crate::bytes::data_file::{DataFile, ReadOn};
+use crate::bytes::data_file::{DataFile, SequentialReader};
 
 /// Decompressed bytes that every page may have, whatever its compressed size.
 const ANY_PAGE_BYTES: u64 = 64 << 20;
@@ -28,9 +28,9 @@ impl Length for CheckedPages {
 }
 
 impl ChunkReader for CheckedPages {
-    type T = ReadOn;
+    type T = SequentialReader;
 
-    fn get_read(&self, start: u64) -> Result<ReadOn> {
+    fn get_read(&self, start: u64) -> Result<SequentialReader> {
         let mut read = self.0.get_read(start)?;
         check_page_header(read.peek()?)?;
         Ok(read)

@@ -86,13 +86,13 @@ impl Unit {
     /// Return the file for the thread that decodes this unit.
     fn source(&self) -> DataFile {
         match &self.file.source {
-            DataFile::Local(_) => self.file.source.again(self.is_compressed(), Vec::new),
-            DataFile::Remote(_) => self.shared().apart(),
+            DataFile::Local(_) => self.file.source.for_thread(self.is_compressed(), Vec::new),
+            DataFile::Remote(_) => self.shared().share(),
         }
     }
 
     fn shared(&self) -> &DataFile {
-        self.ahead.get_or_init(|| self.file.source.again(false, || self.stages()))
+        self.ahead.get_or_init(|| self.file.source.for_thread(false, || self.stages()))
     }
 
     fn decode_rows(
@@ -221,7 +221,7 @@ impl Unit {
             let reader =
                 self.reader(source.clone(), leaves, (batch_rows, None), selection.clone())?;
             let passed = reader.map(|decoded| {
-                test.kept(&decoded.map_err(|error| arrow_error(&self.file.location, error))?)
+                test.passing(&decoded.map_err(|error| arrow_error(&self.file.location, error))?)
             });
             let passed = RowSelection::from_filters(&passed.collect::<Result<Vec<_>>>()?);
             let rows = match &selection {

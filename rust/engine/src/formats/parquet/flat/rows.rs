@@ -103,7 +103,7 @@ impl FlatRows<'_> {
     ) -> Result<Option<Rows>, E> {
         for test in self.tests {
             let decoded = self.decoded(cursors, &mut rows, test.columns()).map_err(failed)?;
-            let passed = test.kept(&decoded)?;
+            let passed = test.passing(&decoded)?;
             let passed = match passed.null_count() {
                 0 => passed,
                 _ => prep_null_mask_filter(&passed),
