@@ -151,7 +151,7 @@ class PolicyResult(Result):
     """The results of the steps of a policy, in order.
 
     Attributes:
-        steps: The steps that had something to do, and those that could not run.
+        steps: The steps with changes, and the steps that could not run.
     """
 
     verb: ClassVar[str] = "policy"
