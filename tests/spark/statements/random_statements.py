@@ -25,7 +25,10 @@ class RandomStatements:
     def comparison(self, sides):
         column = self.random.choice(COLUMNS)
         name = f"{self.random.choice(sides)}.{column}"
-        kind = self.random.randrange(6)
+        kind = self.random.randrange(7)
+        if kind == 6 and column == "s":
+            pattern = self.random.choice(["a%", "%t", "i_", "_", "%", "i%t"])
+            return f"{name} {self.random.choice(['', 'NOT '])}LIKE '{pattern}'"
         if kind == 0:
             return f"{name} IS {self.random.choice(['', 'NOT '])}NULL"
         if kind == 1:

@@ -122,7 +122,10 @@ class FilterBuilder:
     def _leaf(self, tree: Any) -> Filter | None:
         negated = isinstance(tree, exp.Not)
         inner = tree.this if negated else tree
-        inner = inner.this if isinstance(inner, exp.Paren) else inner
+        while isinstance(inner, exp.Paren):
+            inner = inner.this
+        # Newer parsers keep the NOT of `a NOT LIKE b` in the predicate, older ones around it.
+        negated = negated != bool(inner.args.get("negate"))
         if isinstance(inner, exp.Is) and isinstance(inner.expression, exp.Null):
             column = self._column_of(inner.this)
             return None if column is None else Filter((NotNull if negated else IsNull)(column[0]))

@@ -39,6 +39,8 @@ _COMPARISONS: dict[str, Callable[..., pa.Array]] = {
     "NullSafeEQ": comparing.null_safe_equal,
 }
 _PREDICATES = {*_COMPARISONS, "NullSafeNEQ", "Is", "In", "Between", "Like", "Not"}
+_NEGATABLE = {"In", "Between", "Like"}
+"""Predicates whose node may have the `not` in front of their keyword."""
 _ARITHMETIC = {"Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "Mod": "%", "IntDiv": "div"}
 _UNKNOWN = literal(pa.nulls(1)[0])
 
@@ -83,7 +85,7 @@ class _Binder:
         if name in _ARITHMETIC:
             return arithmetic(_ARITHMETIC[name], self.bind(node.this), self.bind(node.expression))
         found = getattr(self, f"_{name.lower()}", None)
-        if found is None:
+        if found is None or (node.args.get("negate") and name not in _NEGATABLE):
             raise ValidationError(f"not part of a merge's SQL; {WAY_OUT}")
         value: Value = found(node)
         return value
