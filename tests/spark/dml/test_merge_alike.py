@@ -22,6 +22,7 @@ from icefloe.types import (
     NestedField,
     StringType,
     StructType,
+    TimestampType,
     TimestamptzType,
 )
 from pyspark.sql import functions as F  # noqa: N812
@@ -250,3 +251,11 @@ def test_update_error_suggests_quotes_for_an_unknown_column(utc, new_table):
     table = filled(new_table)
     with pytest.raises(ResolveError, match=r"update, value of column 'name' 'de'.*quote it: \"'de'\""):
         icefloe.spark.update(table, {"name": "de"}, spark=utc)
+
+
+def test_update_stores_a_datetime_without_a_zone_as_it_is(spark, new_table):
+    local = Schema(NestedField(1, "id", LongType()), NestedField(2, "local", TimestampType()))
+    table, moment = new_table(local), datetime(2026, 7, 1, 10, 30)
+    table.append(pa.table({"id": [1], "local": [moment]}, schema=local.as_arrow()))
+    icefloe.spark.update(table, {"local": datetime(1969, 12, 31, 23, 59, 59, 999999)}, spark=spark)
+    assert table.scan().to_arrow().column("local").to_pylist() == [datetime(1969, 12, 31, 23, 59, 59, 999999)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import AnalysisException
@@ -48,6 +49,9 @@ def as_column(value: Any) -> Column:
     """Return a value as a column: text is Spark SQL, a Spark column stays itself, any other value is a literal."""
     if isinstance(value, str):
         return F.expr(value)
+    if isinstance(value, datetime) and value.tzinfo is None:
+        # Spark takes it for a moment in the time zone of the process, and shifts it into that of the session.
+        return F.lit(value.isoformat(sep=" ")).cast("timestamp_ntz")
     return _literal_column(value) if isinstance(value, Literal) else F.lit(value)
 
 
