@@ -32,6 +32,7 @@ NESTED_UUID = (
     '"type":{"type":"list","element-id":2,"element":"uuid","element-required":false}}]}'
 )
 UNREACHABLE = {
+    "; expected columns without maps, which Spark cannot compare": "statements alone have such conditions",
     "; install icefloe there, or, on one machine, ": "test_failures.py has workers of another Python",
     "module 'icefloe.spark' has no attribute ": "an error of Python, in its words",
     "option merge-schema: another commit changed the table's columns": "a commit between two processes of Spark",
@@ -87,6 +88,9 @@ class Cases:
             "merge on no keys": lambda: self.merge(on=[]),
             "merge without clauses": lambda: self.merge().execute(),
             "merge with an unknown key": lambda: self.merge(on={"id": "nope"}).when_matched_delete().execute(),
+            "merge with an unknown key of the table": lambda: (
+                self.merge(on={"nope": "id"}).when_matched_delete().execute()
+            ),
             "merge with no values": lambda: self.merge().when_matched_update({}),
             "merge of an unknown column": lambda: self.merge().when_matched_update({"nope": "1"}).execute(),
             "merge of an unknown name": lambda: self.merge().when_matched_update({"name": "nope"}).execute(),

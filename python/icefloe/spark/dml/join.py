@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 
-from icefloe.exceptions import ResolveError
+from icefloe.exceptions import ResolveError, ValidationError
 from icefloe.expressions import And, IsNull, Or
 from icefloe.spark.dml.clause_columns import CLAUSE, check_clauses, check_source, clause_number, values_by_clause
 from icefloe.spark.dml.row_changes import RowChanges
@@ -19,6 +19,7 @@ from icefloe.spark.types.conform import column_of, quoted
 from icefloe.table.row_level.clause_sql.scope import named
 from icefloe.table.row_level.clauses import Action, Match
 from icefloe.table.row_level.key_ranges import between
+from icefloe.types import DateType, IntegerType, LongType, StringType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,13 +28,33 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from icefloe.expressions import BooleanExpression
+    from icefloe.schema import Schema
     from icefloe.spark.dml.target import PlannedTarget
     from icefloe.table.row_level.clauses import Clause, Clauses
     from icefloe.table.row_level.join_keys import JoinKey
 
 _MAX_BROADCAST_ROWS = 1_000_000
-_RANGED_TYPES = ("tinyint", "smallint", "int", "bigint", "date", "string")
+_WHOLE_NUMBERS = ("tinyint", "smallint", "int", "bigint")
+# Keys of other pairs of types are compared after casts, under which the order of the source's values is not the target's.
+_RANGED_TYPES = {
+    **dict.fromkeys(_WHOLE_NUMBERS, (IntegerType, LongType)),
+    "date": (DateType,),
+    "string": (StringType,),
+}
 _KEY = "__icefloe_key_{}"
+
+
+@dataclass(frozen=True)
+class FurtherCondition:
+    """A condition on pairs of rows beside the keys.
+
+    Attributes:
+        text: Spark SQL over `target` and `source`.
+        source_columns: The columns of the source that the text reads.
+    """
+
+    text: str
+    source_columns: tuple[str, ...]
 
 
 class MergeSource:
@@ -43,12 +64,20 @@ class MergeSource:
         frame: Rows.
         keys: Key columns.
         only_if: Boolean column of the source; rows where it is not true match nothing.
+        further: Condition that a pair must meet beside equal keys; None for every pair.
 
     Raises:
         ResolveError: The source has no key column of a name.
+        ValidationError: The further condition reads a map of the source.
     """
 
-    def __init__(self, frame: DataFrame, keys: Sequence[JoinKey], only_if: str | None = None) -> None:
+    def __init__(
+        self,
+        frame: DataFrame,
+        keys: Sequence[JoinKey],
+        only_if: str | None = None,
+        further: FurtherCondition | None = None,
+    ) -> None:
         self.keys = tuple(
             key if key.exact else replace(key, source=named(key.source, frame.columns) or key.source) for key in keys
         )
@@ -57,8 +86,17 @@ class MergeSource:
             raise ResolveError(
                 f"merge: the source has no key column {missing[0]!r}; expected one of {', '.join(frame.columns)}"
             )
+        self._compared = () if further is None else further.source_columns
+        for name in self._compared:
+            if "map<" in frame.schema[name].dataType.simpleString():
+                raise ValidationError(
+                    f"merge: the condition of the join reads the source's column {name!r} of type "
+                    f"{frame.schema[name].dataType.simpleString()}; expected columns without maps, which Spark cannot compare: select "
+                    "the needed entries in the source's query"
+                )
         self.frame = frame
         self.only_if = only_if
+        self.further = further
         self.spark = frame.sparkSession
         self._bounds: Any = None
 
@@ -82,13 +120,18 @@ class MergeSource:
         """Release the cached rows."""
         self.frame.unpersist()
 
-    def key_range(self) -> BooleanExpression | None:
-        """Return a filter that is true for every target row whose keys equal the keys of a source row; None for no restriction."""
+    def key_range(self, schema: Schema) -> BooleanExpression | None:
+        """Return a filter that is true for every target row whose keys equal the keys of a source row; None for no restriction.
+
+        Args:
+            schema: The table's schema.
+        """
         bounds = self._bounds.asDict()
         ranges = []
         for key in self.keys:
             least, most = bounds.get(f"min {key.source}"), bounds.get(f"max {key.source}")
-            if least is None:
+            ranged = _RANGED_TYPES.get(self.frame.schema[key.source].dataType.simpleString(), ())
+            if least is None or not isinstance(schema.find_field(key.target).field_type, ranged):
                 continue
             matching = between(key.target, _literal(least), _literal(most))
             with_nulls = key.null_safe and bounds[f"count {key.source}"] < bounds["rows"]
@@ -101,22 +144,42 @@ class MergeSource:
 
     def matches(self) -> Column:
         """Return the join condition of ``target`` and ``source``."""
-        return self.matches_of([column_of("target", key.target) for key in self.keys])
+        matches = self._equal_keys([column_of("target", key.target) for key in self.keys])
+        return matches if self.further is None else matches & F.expr(self.further.text)
 
-    def matches_of(self, keys: Sequence[Column]) -> Column:
-        """Return the join condition of columns, one for each key, and ``source``."""
+    def without_match(self, matched: DataFrame) -> DataFrame:
+        """Return the rows of the source whose values in the join condition no matched pair has.
+
+        Args:
+            matched: Pairs with the columns of :meth:`identity`.
+        """
+        columns = [F.col(_KEY.format(index)) for index in range(len(self.keys) + len(self._compared))]
+        found = matched.select(*columns) if self.further is None else matched.select(*columns).distinct()
+        others = [column_of("matched", _KEY.format(index)) for index in range(len(columns))]
+        matches = self._equal_keys(others[: len(self.keys)])
+        for name, other in zip(self._compared, others[len(self.keys) :], strict=True):
+            matches &= other.eqNullSafe(column_of("source", name))
+        return self.frame.alias("source").join(self.hinted(found.alias("matched")), matches, "left_anti")
+
+    def identity(self) -> list[Column]:
+        """Return the columns of ``source`` whose values decide which target rows match, under names of their own."""
+        names = [*(key.source for key in self.keys), *self._compared]
+        return [column_of("source", name).alias(_KEY.format(index)) for index, name in enumerate(names)]
+
+    def columns(self) -> list[Column]:
+        """Return the columns that the join condition reads."""
+        names = dict.fromkeys([*(key.source for key in self.keys), *filter(None, [self.only_if]), *self._compared])
+        return [column_of(name) for name in names]
+
+    def _equal_keys(self, keys: Sequence[Column]) -> Column:
+        """Return the condition that columns, one for each key, equal the keys of ``source``."""
         pairs = []
         for key, other in zip(self.keys, keys, strict=True):
             own = column_of("source", key.source)
             pairs.append(other.eqNullSafe(own) if key.null_safe else other == own)
         if self.only_if is not None:
             pairs.append(column_of("source", self.only_if))
-        return functools.reduce(lambda left, right: left & right, pairs)
-
-    def columns(self) -> list[Column]:
-        """Return the columns that the join condition reads."""
-        names = dict.fromkeys([*(key.source for key in self.keys), *filter(None, [self.only_if])])
-        return [column_of(name) for name in names]
+        return functools.reduce(lambda left, right: left & right, pairs) if pairs else F.lit(True)
 
 
 @contextmanager
@@ -166,11 +229,8 @@ def _matched(located: DataFrame, source: MergeSource, clauses: Sequence[Clause],
     joined = located.join(source.hinted(source.frame.alias("source")), source.matches()).withColumn(
         CLAUSE, clause_number(clauses)
     )
-    keys = [
-        column_of("source", name).alias(_KEY.format(index))
-        for index, name in enumerate(key.source for key in source.keys)
-    ]
-    return joined.select(FILE, POSITION, CLAUSE, *keys, *values_by_clause(clauses, struct, source.frame.columns))
+    values = values_by_clause(clauses, struct, source.frame.columns)
+    return joined.select(FILE, POSITION, CLAUSE, *source.identity(), *values)
 
 
 def _not_matched_by_source(
@@ -198,12 +258,10 @@ def _updated(part: DataFrame, clauses: Sequence[Clause], struct: Any) -> DataFra
 
 
 def _inserted(source: MergeSource, matched: DataFrame, clauses: Sequence[Clause], struct: Any) -> DataFrame | None:
-    """Return the rows to insert, from source rows whose keys no matched pair has."""
+    """Return the rows to insert, from source rows without a matched pair."""
     if not clauses:
         return None
-    keys = matched.select(*[F.col(_KEY.format(index)) for index in range(len(source.keys))]).alias("matched")
-    matches = source.matches_of([column_of("matched", _KEY.format(index)) for index in range(len(source.keys))])
-    rows = source.frame.alias("source").join(source.hinted(keys), matches, "left_anti")
+    rows = source.without_match(matched)
     rows = rows.withColumn(CLAUSE, clause_number(clauses)).where(F.col(CLAUSE).isNotNull())
     return rows.select(*values_by_clause(clauses, struct, source.frame.columns))
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from icefloe.exceptions import ResolveError
 from icefloe.spark.dml.join import MergeSource, merged
 from icefloe.spark.dml.target import plan_target
 from icefloe.table.row_level.clause_sql.scope import named
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from typing_extensions import Self
 
+    from icefloe.spark.dml.join import FurtherCondition
     from icefloe.table import Table
     from icefloe.table.commit.change import Change
     from icefloe.table.row_level.join_keys import JoinKey
@@ -92,6 +94,7 @@ class MergeBuilder:
         self._source = source
         self._keys = keys
         self._only_if: str | None = None
+        self._further: FurtherCondition | None = None
         self._branch = branch
         self._snapshot_properties = snapshot_properties
         self._clauses = Clauses()
@@ -158,6 +161,11 @@ class MergeBuilder:
         self._only_if = column
         return self
 
+    def only_pairs(self, further: FurtherCondition | None) -> Self:
+        """Let rows match only if a pair of them meets a condition beside equal keys; None for no condition."""
+        self._further = further
+        return self
+
     def execute(self) -> MergeResult:
         """Run the merge and commit it in one snapshot; a merge that changes no row makes no snapshot.
 
@@ -172,17 +180,21 @@ class MergeBuilder:
         """
         self._clauses.require_any()
         needs_all = bool(self._clauses.of(Match.NOT_MATCHED_BY_SOURCE))
-        reads_target = any(clause.reads_target() for clause in self._clauses.in_order)
-        names = [field.name for field in self._table.schema().fields]
+        reads_target = self._further is not None or any(clause.reads_target() for clause in self._clauses.in_order)
+        schema = self._table.refresh().schema()
+        names = [field.name for field in schema.fields]
         keys = [key if key.exact else replace(key, target=named(key.target, names) or key.target) for key in self._keys]
-        with MergeSource(self._source, keys, self._only_if) as source:
+        missing = [key.target for key in keys if key.target not in names]
+        if missing:
+            raise ResolveError(f"merge: the table has no key column {missing[0]!r}; expected one of {', '.join(names)}")
+        with MergeSource(self._source, keys, self._only_if, self._further) as source:
             target = plan_target(
                 source.spark,
                 self._table,
                 "merge",
                 branch=self._branch,
                 snapshot_properties=self._snapshot_properties,
-                row_filter=None if needs_all else source.key_range(),
+                row_filter=None if needs_all else source.key_range(schema),
                 columns=None if reads_target else tuple(dict.fromkeys(key.target for key in keys)),
             )
             for check in self._checks:

@@ -8,6 +8,7 @@ from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 from pyspark.sql import types as spark_types
 
 from icefloe.exceptions import SchemaMismatchError
+from icefloe.spark.statements.literals import literal_text
 from icefloe.spark.types.conform import fits
 
 if TYPE_CHECKING:
@@ -53,18 +54,57 @@ def assigned(frame: DataFrame, struct: Any, columns: Sequence[str], label: str) 
 
 
 def stored(value: Column, found: Any, field: Any, label: str) -> Column:
-    """Return a value in the type of a table's column.
+    """Return a value in the type of a table's column; a value that the type cannot hold fails the query.
 
     Raises:
         SchemaMismatchError: Spark stores no such values in the type.
     """
-    if _assignable(found, field.dataType):
-        return value.cast(field.dataType)
-    if fits(found, field.dataType):
+    check_stored(found, field, label)
+    if not can_overflow(found, field.dataType):
+        return value if fits(found, field.dataType) else value.cast(field.dataType)
+    kept = value.try_cast(field.dataType)
+    failed = F.raise_error(F.concat(F.lit(_overflow(field, label)), value.cast("string"), F.lit("\n")))
+    return F.when(value.isNull() | kept.isNotNull(), kept).otherwise(failed.cast(field.dataType))
+
+
+def stored_text(value: str, found: Any, field: Any, label: str) -> str:
+    """Return the SQL of a value in the type of a table's column; see :func:`stored`."""
+    check_stored(found, field, label)
+    kind = field.dataType.simpleString()
+    if not can_overflow(found, field.dataType):
         return value
-    raise SchemaMismatchError(
-        f"{label}: the value of column {field.name!r} does not fit; expected {field.dataType.simpleString()}, got "
-        f"{found.simpleString()}: cast it"
+    message = literal_text(_overflow(field, label))
+    return (
+        f"CASE WHEN ({value}) IS NULL OR try_cast(({value}) AS {kind}) IS NOT NULL THEN try_cast(({value}) AS {kind}) "
+        f"ELSE cast(raise_error(concat({message}, cast(({value}) AS string), '\\n')) AS {kind}) END"
+    )
+
+
+def check_stored(found: Any, field: Any, label: str) -> None:
+    """Check that Spark stores values of a type in a table's column.
+
+    Raises:
+        SchemaMismatchError: It does not.
+    """
+    if not (_assignable(found, field.dataType) or fits(found, field.dataType)):
+        raise SchemaMismatchError(
+            f"{label}: the value of column {field.name!r} does not fit; expected {field.dataType.simpleString()}, got "
+            f"{found.simpleString()}: cast it"
+        )
+
+
+def can_overflow(found: Any, expected: Any) -> bool:
+    """Return whether a number of a type may be out of the range of another one: Spark reports that in ANSI mode alone."""
+    if not (isinstance(found, _NUMBERS) and isinstance(expected, _NUMBERS)) or fits(found, expected):
+        return False
+    return not isinstance(expected, spark_types.FloatType | spark_types.DoubleType)
+
+
+def _overflow(field: Any, label: str) -> str:
+    # The errors of workers have this form, in which they are raised again by their class.
+    return (
+        f"\nicefloe.exceptions.SchemaMismatchError: {label}: a value is out of the range of column {field.name!r}; expected "
+        f"{field.dataType.simpleString()}, got "
     )
 
 

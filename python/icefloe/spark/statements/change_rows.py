@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from icefloe.exceptions import SchemaMismatchError, ValidationError
 from icefloe.expressions import AlwaysTrue
 from icefloe.spark.dml.delete import delete_from
 from icefloe.spark.dml.located_rows import delete_located, update_located
 from icefloe.spark.dml.target import plan_target
-from icefloe.spark.lexer import Cursor, split_items, words_of
+from icefloe.spark.lexer import Cursor, words_of
 from icefloe.spark.reader.frame import located_frame
 from icefloe.spark.reader.native import FILE, POSITION
 from icefloe.spark.statements.assignment import stored
-from icefloe.spark.statements.query import frame_of_query, pushdown_of, single_table
+from icefloe.spark.statements.query import frame_of_query, pushdown_of, single_table, with_alias
+from icefloe.spark.statements.set_clause import set_values
 from icefloe.spark.types.conform import quoted
 
 if TYPE_CHECKING:
@@ -35,27 +35,18 @@ def update(statement: Statement, text: str) -> DataFrame:
     parts = cursor.names()
     reference = statement.references.resolve(parts)
     reference.writable()
-    alias = _alias(cursor, "SET") or parts[-1]
+    given = _alias(cursor, "SET")
+    alias = given or parts[-1]
     cursor.expect("SET")
-    assignments, condition = _split_where(cursor.rest())
-    if not assignments:
-        raise cursor.error("column = value")
-    values = dict(_assignment(item, alias) for item in split_items(assignments))
-    if len(values) != len(split_items(assignments)):
-        raise ValidationError("UPDATE: expected each column once")
-
+    changes = cursor.rest()
+    assignments, condition = _split_where(changes if given else with_alias(changes, parts, alias))
     target = _planned(statement, reference, parts, alias, condition, "update")
     struct = target.struct
-    fields = {field.name.lower(): field for field in struct.fields}
-    unknown = [name for name in values if name not in fields]
-    if unknown:
-        raise SchemaMismatchError(
-            f"UPDATE: the table has no column {unknown[0]!r}; expected one of {', '.join(struct.names)}"
-        )
     qualifier = quoted(alias)
+    values = set_values(assignments, struct, alias, qualifier, str, "UPDATE")
     selected = [
-        f"({values[field.name.lower()]}) AS c{index}"
-        if field.name.lower() in values
+        f"({values[field.name]}) AS c{index}"
+        if field.name in values
         else f"{qualifier}.{quoted(field.name)} AS c{index}"
         for index, field in enumerate(struct.fields)
     ]
@@ -74,10 +65,12 @@ def delete(statement: Statement, text: str) -> DataFrame:
     parts = cursor.names()
     reference = statement.references.resolve(parts)
     table = reference.writable()
-    alias = _alias(cursor, "WHERE") or parts[-1]
+    given = _alias(cursor, "WHERE")
+    alias = given or parts[-1]
     if not cursor.done:
         cursor.expect("WHERE")
-    condition = cursor.rest() or None
+    rest = cursor.rest()
+    condition = (rest if given else with_alias(rest, parts, alias)) or None
     branch = reference.version.get("branch")
     if condition is None:
         return counts(statement, delete_from(table, AlwaysTrue(), spark=statement.spark, branch=branch))
@@ -137,7 +130,7 @@ def _rows(
 ) -> DataFrame:
     frame = located_frame(statement.spark, target.planned)
     where = "" if condition is None else f" WHERE {condition}"
-    text = f"SELECT {', '.join(selected)} FROM {TARGET} AS {quoted(alias)}{where}"
+    text = f"{statement.above}SELECT {', '.join(selected)} FROM {TARGET} AS {quoted(alias)}{where}"
     return frame_of_query(statement, text, {TARGET: frame})
 
 
@@ -155,17 +148,3 @@ def _split_where(text: str) -> tuple[str, str | None]:
         if depth == 0 and word.is_keyword("WHERE"):
             return text[: word.start].strip(), text[word.end :].strip()
     return text.strip(), None
-
-
-def _assignment(item: str, alias: str) -> tuple[str, str]:
-    cursor = Cursor(item)
-    parts = cursor.names()
-    if len(parts) == 2 and parts[0].lower() == alias.lower():
-        parts = parts[1:]
-    if len(parts) != 1:
-        raise ValidationError(
-            f"UPDATE: expected a column of the table, got {'.'.join(parts)}: set the whole struct with named_struct(...)"
-        )
-    if not cursor.accept("="):
-        raise cursor.error("= and a value")
-    return parts[0].lower(), cursor.rest()

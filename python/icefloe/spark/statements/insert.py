@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import FeatureUnsupportedError, ValidationError
-from icefloe.spark.lexer import Cursor, Word, split_items, words_of
+from icefloe.spark.lexer import Cursor, split_items, words_of
 from icefloe.spark.statements.assignment import assigned
 from icefloe.spark.statements.query import frame_of_query
 from icefloe.spark.types.to_spark import to_spark_schema
@@ -19,24 +19,9 @@ if TYPE_CHECKING:
 _OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
 
 
-def insert_position(words: list[Word]) -> int | None:
-    """Return the index of INSERT in a statement that may begin with WITH; None if it is no insert."""
-    depth = 0
-    for index, word in enumerate(words):
-        depth += word.is_keyword("(") - word.is_keyword(")")
-        if depth == 0 and word.is_keyword("INSERT") and (index == 0 or words[0].is_keyword("WITH")):
-            return index
-        if depth == 0 and word.is_keyword("SELECT", "FROM", "VALUES", "TABLE", "MERGE"):
-            return None
-    return None
-
-
 def insert(statement: Statement, text: str) -> None:
     """Run an INSERT statement: one commit."""
-    words = words_of(text)
-    position = insert_position(words)
-    cursor = Cursor(text, 0 if position is None else position)
-    above = text[: cursor.words[cursor.index].start]
+    cursor = Cursor(text)
     cursor.expect("INSERT")
     overwrite = cursor.accept("OVERWRITE")
     if not overwrite:
@@ -55,7 +40,7 @@ def insert(statement: Statement, text: str) -> None:
         columns = [_name(item) for item in cursor.items()]
         by_name = cursor.accept("BY", "NAME") or by_name
     condition = _replaced(cursor, overwrite=overwrite)
-    query = above + cursor.rest()
+    query = statement.above + cursor.rest()
 
     frame = frame_of_query(statement, query)
     struct = to_spark_schema(table.schema())

@@ -44,6 +44,31 @@ def with_literals(text: str, arguments: Mapping[str, Any] | Sequence[Any] | None
     return "".join([*pieces, text[at:]])
 
 
+def with_named_parameters(
+    text: str, arguments: Mapping[str, Any] | Sequence[Any] | None
+) -> tuple[str, Mapping[str, Any] | None]:
+    """Return a statement with a name for each ``?``, and the parameters by name.
+
+    Raises:
+        ValidationError: A parameter has no value.
+
+    Examples:
+        >>> with_named_parameters("a = ? AND b = ?", [1, 2])
+        ('a = :icefloe_0 AND b = :icefloe_1', {'icefloe_0': 1, 'icefloe_1': 2})
+    """
+    if arguments is None or hasattr(arguments, "keys"):
+        return text, None if arguments is None else dict(arguments)
+    values, pieces, at = list(arguments), [], 0
+    named: dict[str, Any] = {}
+    for word in words_of(text):
+        if word.is_keyword("?"):
+            name = f"icefloe_{len(named)}"
+            named[name] = _at(values, len(named))
+            pieces += [text[at : word.start], f":{name}"]
+            at = word.end
+    return "".join([*pieces, text[at:]]), named
+
+
 def literal_text(value: Any) -> str:
     """Return the literal of a value."""
     if value is None:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sqlglot import exp
-
 from icefloe.exceptions import FeatureUnsupportedError, ValidationError
+from icefloe.spark.dml.join import FurtherCondition
 from icefloe.spark.dml.merge import MergeBuilder
-from icefloe.spark.lexer import Cursor, split_items
+from icefloe.spark.lexer import Cursor
 from icefloe.spark.statements.change_rows import counts
 from icefloe.spark.statements.literals import with_literals
 from icefloe.spark.statements.merge_scope import MergeScope
-from icefloe.spark.statements.query import frame_of_query, parsed
+from icefloe.spark.statements.on_condition import OnCondition
+from icefloe.spark.statements.query import frame_of_query, with_alias
+from icefloe.spark.statements.set_clause import set_values
 from icefloe.spark.types.conform import quoted
+from icefloe.spark.types.to_spark import to_spark_schema
 from icefloe.table.row_level.join_keys import JoinKey
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pyspark.sql import DataFrame
 
     from icefloe.spark.statements.query import Statement
@@ -28,7 +32,9 @@ _ONLY_IF = "__icefloe_on"
 
 def merge(statement: Statement, text: str) -> DataFrame:
     """Run a MERGE statement: one commit."""
-    statement, text = replace(statement, arguments=None), with_literals(text, statement.arguments)
+    arguments = statement.arguments
+    text, above = with_literals(text, arguments), with_literals(statement.above, arguments)
+    statement = replace(statement, arguments=None, above=above)
     cursor = Cursor(text)
     cursor.expect("MERGE")
     evolves = cursor.accept("WITH", "SCHEMA", "EVOLUTION")
@@ -40,16 +46,23 @@ def merge(statement: Statement, text: str) -> DataFrame:
     parts = cursor.names()
     reference = statement.references.resolve(parts)
     table = reference.writable()
-    target = _alias(cursor, "USING") or parts[-1]
+    given = _alias(cursor, "USING")
+    target = given or parts[-1]
     cursor.expect("USING")
     source_text, source_alias = _source(cursor)
     cursor.expect("ON")
+    if not given:
+        cursor = Cursor(with_alias(cursor.rest(), parts, target))
     condition = _until_when(cursor)
-    source = frame_of_query(statement, f"SELECT * FROM {source_text} AS {quoted(source_alias)}")
-    scope = MergeScope(target, source_alias, [field.name for field in table.schema().fields], source.columns)
-    keyed, keys, only_if = _keyed(statement, source, scope, condition)
+    source = frame_of_query(statement, f"{above}SELECT * FROM {source_text} AS {quoted(source_alias)}")
+    scope = MergeScope(target, source_alias, to_spark_schema(table.schema()), source.schema, statement.spark)
+    on = OnCondition.of(condition, scope)
+    keyed, keys, only_if = _keyed(statement, source, on)
+    of_pairs = _all_of(on.of_pairs)
+    further = None if of_pairs is None else FurtherCondition(of_pairs, on.source_columns)
     branch = reference.version.get("branch")
-    builder = MergeBuilder(table, keyed, keys, branch=branch, snapshot_properties={}).only_if(only_if)
+    builder = MergeBuilder(table, keyed, keys, branch=branch, snapshot_properties={})
+    builder.only_if(only_if).only_pairs(further)
     while not cursor.done:
         cursor.expect("WHEN")
         _clause(cursor, builder, scope)
@@ -80,65 +93,23 @@ def _version(cursor: Cursor) -> str:
     return " " + cursor.text[cursor.words[start].start : last.end]
 
 
-def _keyed(
-    statement: Statement, source: DataFrame, scope: MergeScope, condition: str
-) -> tuple[DataFrame, list[JoinKey], str | None]:
-    """Return the source with a column for each key, the keys, and the column that is true for source rows that may match, if any.
-
-    Raises:
-        FeatureUnsupportedError: A part of the condition is no equality with a column of the target, and reads the target.
-    """
-    tree = parsed(f"SELECT 1 WHERE {condition}").args["where"].this
-    keys: dict[str, _Equality] = {}
-    restrictions = []
-    for part in list(tree.flatten()) if isinstance(tree, exp.And) else [tree]:
-        equality = _equality(part, scope)
-        if equality is not None:
-            first = keys.setdefault(equality.target, equality)
-            if first is not equality:
-                null_safe = first.null_safe and equality.null_safe
-                restrictions.append(f"({first.value}) {'<=>' if null_safe else '='} ({equality.value})")
-                keys[equality.target] = replace(first, null_safe=null_safe)
-        elif scope.sides(part) <= {"source"}:
-            restrictions.append(scope.text_of(part, "source"))
-        else:
-            raise FeatureUnsupportedError(
-                f"MERGE: ON {part.sql('spark')} is not supported; expected equalities between columns of the target and values of the "
-                "source, and conditions on the source: move other conditions to WHEN ... AND, or into the source's query"
-            )
-    if not keys:
-        raise FeatureUnsupportedError(
-            f"MERGE: ON {condition} has no equality; expected ON target.column = source.column, and further conditions after AND"
-        )
-    columns = [f"{one.value} AS {_KEY.format(index)}" for index, one in enumerate(keys.values())]
-    only_if = " AND ".join(f"({one})" for one in restrictions)
-    if only_if:
+def _keyed(statement: Statement, source: DataFrame, on: OnCondition) -> tuple[DataFrame, list[JoinKey], str | None]:
+    """Return the source with a column for each key, the keys, and the column that is true for source rows that may match, if any."""
+    columns = [f"{one.value} AS {_KEY.format(index)}" for index, one in enumerate(on.equalities)]
+    only_if = _all_of(on.of_source)
+    if only_if is not None:
         columns.append(f"coalesce({only_if}, false) AS {_ONLY_IF}")
+    pairs = [JoinKey(one.target, _KEY.format(index), one.null_safe) for index, one in enumerate(on.equalities)]
+    if not columns:
+        return source, pairs, None
     query = f"SELECT *, {', '.join(columns)} FROM icefloe_source AS source"
     rows = frame_of_query(statement, query, {"icefloe_source": source})
-    pairs = [JoinKey(one.target, _KEY.format(index), one.null_safe) for index, one in enumerate(keys.values())]
-    return rows, pairs, _ONLY_IF if only_if else None
+    return rows, pairs, _ONLY_IF if only_if is not None else None
 
 
-@dataclass(frozen=True)
-class _Equality:
-    """An equality of a column of the target and a value of the source; `<=>` if it is null-safe."""
-
-    target: str
-    value: str
-    null_safe: bool
-
-
-def _equality(part: Any, scope: MergeScope) -> _Equality | None:
-    """Return the equality that a part of the condition is."""
-    part = part.unnest()
-    if not isinstance(part, exp.EQ | exp.NullSafeEQ):
-        return None
-    for one, other in ((part.left, part.right), (part.right, part.left)):
-        column = scope.target_column(one)
-        if column is not None and scope.sides(other) <= {"source"}:
-            return _Equality(column, scope.text_of(other, "source"), isinstance(part, exp.NullSafeEQ))
-    return None
+def _all_of(conditions: Sequence[str]) -> str | None:
+    """Return the conjunction of conditions; None for none."""
+    return " AND ".join(f"({one})" for one in conditions) if conditions else None
 
 
 def _clause(cursor: Cursor, builder: MergeBuilder, scope: MergeScope) -> None:
@@ -169,15 +140,16 @@ def _change(
     if not by_source and cursor.accept("*"):
         builder.when_matched_update_all(condition)
         return
-    values: dict[str, Any] = {}
-    for item in split_items(_until_when(cursor)):
-        inner = Cursor(item)
-        name = scope.assigned_column(inner.names())
-        if not inner.accept("="):
-            raise inner.error("= and a value")
-        if name in values:
-            raise ValidationError(f"MERGE: column {name!r} is set twice; expected each column once")
-        values[name] = scope.rewritten(inner.rest(), "target" if by_source else None)
+    side = _side(matched=not by_source, by_source=by_source)
+    values = set_values(
+        _until_when(cursor),
+        scope.struct,
+        scope.target,
+        "target",
+        lambda value: scope.rewritten(value, side),
+        "MERGE",
+    )
+    values = scope.stored(values)
     (builder.when_not_matched_by_source_update if by_source else builder.when_matched_update)(values, condition)
 
 
@@ -186,15 +158,15 @@ def _insert(cursor: Cursor, builder: MergeBuilder, scope: MergeScope, condition:
     if cursor.accept("*"):
         builder.when_not_matched_insert_all(condition)
         return
-    names = [scope.assigned_column(Cursor(item).names()) for item in cursor.items()]
+    names = [scope.inserted_column(Cursor(item).names()) for item in cursor.items()]
     cursor.expect("VALUES")
     items = cursor.items()
     if len(items) != len(names) or len(set(names)) != len(names):
         raise ValidationError(
             f"MERGE: INSERT expects one value for each of {', '.join(names)}, got {len(items)} values"
         )
-    values = [scope.rewritten(item, "source") for item in items]
-    builder.when_not_matched_insert(dict(zip(names, values, strict=True)), condition)
+    values = {name: scope.rewritten(item, "source") for name, item in zip(names, items, strict=True)}
+    builder.when_not_matched_insert(scope.stored(values), condition)
 
 
 def _side(*, matched: bool, by_source: bool) -> str | None:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from pyspark.errors import AnalysisException
+from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
+from pyspark.sql import types as spark_types
 from sqlglot import exp
 
 from icefloe.exceptions import FeatureUnsupportedError, ResolveError
+from icefloe.spark.statements.assignment import stored_text
 from icefloe.spark.statements.query import parsed
 from icefloe.spark.types.conform import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
+
+    from pyspark.sql import DataFrame
 
 
 class MergeScope:
@@ -20,13 +27,18 @@ class MergeScope:
     Args:
         target: Alias of the target.
         source: Alias of the source.
-        target_columns: Columns of the target.
-        source_columns: Columns of the source.
+        struct: Spark schema of the target.
+        source_struct: Spark schema of the source.
+        spark: Session.
     """
 
-    def __init__(self, target: str, source: str, target_columns: Sequence[str], source_columns: Sequence[str]) -> None:
+    def __init__(self, target: str, source: str, struct: Any, source_struct: Any, spark: Any) -> None:
+        self.struct = struct
+        self.target = target
+        self._source_struct = source_struct
+        self._spark = spark
         self._aliases = {target.lower(): "target", source.lower(): "source"}
-        self._columns = {"target": list(target_columns), "source": list(source_columns)}
+        self._columns = {"target": list(struct.names), "source": list(source_struct.names)}
 
     def rewritten(self, text: str, side: str | None) -> str:
         """Return an expression with every column qualified by ``target`` or ``source``.
@@ -46,35 +58,63 @@ class MergeScope:
             )
         return _spliced(text, [(begin - start, end - start, new) for begin, end, new in self._edits(tree, side)])
 
-    def text_of(self, part: Any, side: str) -> str:
-        """Return a part of the ON condition with every column qualified."""
-        return self.rewritten(part.sql("spark"), side)
+    def columns(self, text: str) -> list[tuple[str, str]]:
+        """Return side and name of each column that an expression reads."""
+        found = (self._resolved(column, None) for column in parsed(f"SELECT {text}").find_all(exp.Column))
+        return list(dict.fromkeys((side, name) for side, name, _, _ in found))
 
-    def sides(self, part: Any) -> set[str]:
-        """Return the sides whose columns a part of the ON condition reads."""
-        return {self._resolved(column, None)[0] for column in part.find_all(exp.Column)}
-
-    def target_column(self, part: Any) -> str | None:
-        """Return the column of the target that a part of the ON condition is; None for other expressions and nested fields."""
-        part = part.unnest()
-        if not isinstance(part, exp.Column):
+    def target_column(self, text: str) -> str | None:
+        """Return the column of the target that an expression is; None for other expressions and nested fields."""
+        tree = parsed(f"SELECT {text}")
+        part = tree.expressions[0].unnest() if len(tree.expressions) == 1 else None
+        if not isinstance(part, exp.Column) or isinstance(part.this, exp.Star):
             return None
         side, name, nested, _ = self._resolved(part, None)
         return name if side == "target" and not nested else None
 
-    def assigned_column(self, parts: tuple[str, ...]) -> str:
-        """Return the column of the target to which a clause assigns.
+    def inserted_column(self, parts: tuple[str, ...]) -> str:
+        """Return the column of the target in the column list of an INSERT.
 
         Raises:
             ResolveError: The target has no such column.
+            FeatureUnsupportedError: A field within a struct is named.
         """
         if len(parts) == 2 and self._aliases.get(parts[0].lower()) == "target":
             parts = parts[1:]
         if len(parts) != 1:
             raise FeatureUnsupportedError(
-                f"MERGE: {'.'.join(parts)} is not supported; expected a column of the target: set the whole struct with named_struct(...)"
+                f"MERGE: INSERT of {'.'.join(parts)} is not supported; expected a column of the target: insert the whole struct with "
+                "named_struct(...)"
             )
         return self._named("target", parts[0]) or parts[0]
+
+    @cached_property
+    def _no_pairs(self) -> DataFrame:
+        """A frame of no rows with both sides as structs, over which Spark finds the types of values."""
+        sides = {"target": self.struct, "source": self._source_struct}
+        pairs = spark_types.StructType([spark_types.StructField(name, struct) for name, struct in sides.items()])
+        frame: DataFrame = self._spark.createDataFrame([], pairs)
+        return frame
+
+    def stored(self, values: Mapping[str, str]) -> dict[str, str]:
+        """Return new values, in the SQL of :meth:`rewritten`, as values that Spark stores in the columns.
+
+        Raises:
+            SchemaMismatchError: Spark stores no values of this type in the column.
+        """
+        known = {name: value for name, value in values.items() if name in self.struct.names}
+        label = "MERGE"
+        try:
+            found = self._no_pairs.select(*[F.expr(value) for value in known.values()])
+            kinds = [field.dataType for field in found.schema.fields]
+        except AnalysisException:
+            # The merge reports the clause and the value.
+            return dict(values)
+        stored = {
+            name: stored_text(value, kind, self.struct[name], label)
+            for (name, value), kind in zip(known.items(), kinds, strict=True)
+        }
+        return {**values, **stored}
 
     def _edits(self, tree: Any, side: str | None) -> list[tuple[int, int, str]]:
         edits = []

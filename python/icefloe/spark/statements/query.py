@@ -14,6 +14,7 @@ from icefloe.spark.lexer import Word, words_of
 from icefloe.spark.metadata_tables import metadata_frame, metadata_rows
 from icefloe.spark.reader.read import read, resolve_scan
 from icefloe.spark.statements.pushdown import Pushdown, QueryColumns, row_filter
+from icefloe.spark.types.conform import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,12 +39,14 @@ class Statement:
         lakes: Attached catalogs by name.
         references: Tables that the statement has loaded.
         arguments: Parameters as the caller gave them.
+        above: The WITH clause of a change, which its queries begin with; empty without one.
     """
 
     spark: Any
     lakes: dict[str, AttachedCatalog]
     references: References
     arguments: Arguments = None
+    above: str = ""
 
     @property
     def named_arguments(self) -> Mapping[str, Any]:
@@ -299,23 +302,37 @@ def _qualifiers(
     text: str, tables: Sequence[TableInQuery], edits: Sequence[tuple[int, int, str]]
 ) -> list[tuple[int, int, str]]:
     """Return the edits that replace full names of tables before columns by their aliases."""
-    named = {
-        tuple(part.name.lower() for part in table.node.parts): table.alias
-        for table in tables
-        if table.alias_at is not None
+    aliases = {
+        tuple(part.name for part in table.node.parts): table.alias for table in tables if table.alias_at is not None
     }
+    found = [edit for parts, alias in aliases.items() for edit in _qualifier_edits(text, parts, _quoted(alias))]
+    return [edit for edit in found if not any(start <= edit[0] < end for start, end, _ in edits)]
+
+
+def with_alias(text: str, parts: tuple[str, ...], alias: str) -> str:
+    """Return a text in which an alias replaces the full name of a table before columns.
+
+    Examples:
+        >>> with_alias("lake.db.t.id > 5 AND t.n = 1", ("lake", "db", "t"), "t")
+        '`t`.id > 5 AND t.n = 1'
+    """
+    for start, end, new in reversed(_qualifier_edits(text, parts, quoted(alias))):
+        text = text[:start] + new + text[end:]
+    return text
+
+
+def _qualifier_edits(text: str, parts: tuple[str, ...], alias: str) -> list[tuple[int, int, str]]:
     words = words_of(text)
     found = []
     for index, word in enumerate(words):
-        if (index and words[index - 1].is_keyword(".")) or any(start <= word.start < end for start, end, _ in edits):
+        following = words[index : index + 2 * len(parts)]
+        if len(following) < 2 * len(parts) or (index and words[index - 1].is_keyword(".")):
             continue
-        for parts, alias in named.items():
-            run_of_words = words[index : index + 2 * len(parts)]
-            if len(run_of_words) == 2 * len(parts) and all(
-                one.text.lower() == part and one.is_name and dot.is_keyword(".")
-                for one, dot, part in zip(run_of_words[::2], run_of_words[1::2], parts, strict=True)
-            ):
-                found.append((word.start, run_of_words[-2].end, _quoted(alias)))
+        if all(
+            one.text.lower() == part.lower() and one.is_name and dot.is_keyword(".")
+            for one, dot, part in zip(following[::2], following[1::2], parts, strict=True)
+        ):
+            found.append((word.start, following[-2].end, alias))
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import FeatureUnsupportedError
@@ -12,7 +13,8 @@ from icefloe.spark.statements.attached import attached_catalogs
 from icefloe.spark.statements.call import call
 from icefloe.spark.statements.change_rows import delete, truncate, update
 from icefloe.spark.statements.create_table import create_table, drop_table
-from icefloe.spark.statements.insert import insert, insert_position
+from icefloe.spark.statements.insert import insert
+from icefloe.spark.statements.literals import with_named_parameters
 from icefloe.spark.statements.merge import merge
 from icefloe.spark.statements.namespaces import create_namespace, describe, drop_namespace, show
 from icefloe.spark.statements.query import Statement, frame_of_query, mentions, run
@@ -25,8 +27,10 @@ if TYPE_CHECKING:
 
     from icefloe.spark.lexer import Word
 
+_CHANGES = ("INSERT", "MERGE", "UPDATE", "DELETE")
 _QUERIES = ("SELECT", "WITH", "FROM", "VALUES", "TABLE", "(")
 _COMMANDS: dict[tuple[str, ...], Callable[[Statement, str], Any]] = {
+    ("INSERT",): insert,
     ("MERGE",): merge,
     ("UPDATE",): update,
     ("DELETE",): delete,
@@ -80,9 +84,13 @@ def sql(spark: Any, text: str, args: Mapping[str, Any] | Sequence[Any] | None = 
     words = words_of(text)
     if not words or not _concerns(statement, text, words):
         return run(statement, text)
-    if insert_position(words) is not None:
-        insert(statement, text)
-        return _rows_of(statement, None)
+    position = _change_position(words)
+    if position is not None:
+        # A change may select its parts in another order than the statement's, in which parameters without a name count.
+        text, arguments = with_named_parameters(text, args)
+        start = words_of(text)[position].start
+        statement, text = replace(statement, arguments=arguments, above=text[:start]), text[start:]
+        words = words[position:]
     if words[0].is_keyword(*_QUERIES):
         return frame_of_query(statement, text)
     for keywords, command in _COMMANDS.items():
@@ -95,6 +103,21 @@ def sql(spark: Any, text: str, args: Mapping[str, Any] | Sequence[Any] | None = 
         f"SQL: {shown} is not supported for attached tables; expected a query, INSERT, MERGE, UPDATE, DELETE, TRUNCATE, CALL, CREATE, "
         f"REPLACE, DROP or ALTER TABLE, SHOW or DESCRIBE, got {shown}: run it with spark.sql on the tables of AttachedCatalog.tables()"
     )
+
+
+def _change_position(words: list[Word]) -> int | None:
+    """Return the index of the verb of a change of rows, which a WITH clause may precede; None for another statement."""
+    if not words[0].is_keyword("WITH"):
+        return 0 if words[0].is_keyword(*_CHANGES) else None
+    depth = 0
+    for index, word in enumerate(words):
+        if depth == 0 and index > 0 and words[index - 1].is_keyword(")"):
+            if word.is_keyword(*_CHANGES):
+                return index
+            if not word.is_keyword(",", "AS"):
+                return None
+        depth += word.is_keyword("(") - word.is_keyword(")")
+    return None
 
 
 def _concerns(statement: Statement, text: str, words: list[Word]) -> bool:
