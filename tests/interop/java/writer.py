@@ -24,6 +24,8 @@ from tests.interop.java.case import ANSWER_COLUMN, Case
 from tests.interop.java.continued import shared_catalogs, sqlite_driver
 from tests.interop.java.java_steps import JavaSteps
 from tests.interop.java.metadata_tables import write_metadata_tables
+from tests.interop.java.procedure_cases import CALLS
+from tests.interop.java.procedure_runner import run_call, signatures
 from tests.interop.java.random_programs import run_program
 from tests.interop.java.same_steps import SCRIPTS, Script
 from tests.interop.java.summaries import summaries
@@ -216,6 +218,13 @@ def main(jar: str, folder: Path, seeds: range, names: list[str]) -> None:
         "metadata-tables": lambda: write_metadata_tables(writer),
         "summaries-statements": lambda: writer.note("summaries", "statements", summaries(spark)),
         **{f"steps-{script.name}": partial(writer.carry_out, script) for script in SCRIPTS},
+        "procedures-signatures": lambda: writer.note("procedures", "signatures", signatures(spark, CATALOG)),
+        **{
+            f"procedures-{call.name}": lambda call=call: writer.note(
+                "procedures", call.name, run_call(spark, CATALOG, folder, call)
+            )
+            for call in CALLS
+        },
         **{f"programs-{seed}": partial(writer.run_program, seed) for seed in seeds},
     }
     with ThreadPoolExecutor(THREADS) as pool, contextlib.ExitStack() as stack:

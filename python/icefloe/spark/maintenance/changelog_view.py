@@ -34,8 +34,13 @@ def _changelog_view(caller: Caller, given: Arguments) -> Rows:
         net_changes=given.get("net_changes", False),
         **snapshots,
     )
-    name = given.get("changelog_view", f"{table.name()[-1]}_changes")
-    frame.createOrReplaceTempView(f"`{name}`")
+    if "changelog_view" in given:
+        name = given["changelog_view"]
+        frame.createOrReplaceTempView(f"`{name}`")
+    else:
+        # The reference returns its own names in backquotes.
+        name = f"`{table.name()[-1]}_changes`"
+        frame.createOrReplaceTempView(name)
     return [(name,)]
 
 
@@ -50,7 +55,7 @@ CHANGELOG_VIEW = {
             "net_changes": "boolean",
         },
         required=("table",),
-        returns="changelog_view string",
+        returns="changelog_view string NOT NULL",
         run=_changelog_view,
     )
 }

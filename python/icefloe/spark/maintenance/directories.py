@@ -31,9 +31,10 @@ DIRECTORIES = {
             "location": "string",
             "properties": "map<string,string>",
             "parallelism": "int",
+            "ignore_missing_files": "boolean",
         },
         required=("source_table", "table"),
-        returns="imported_files_count bigint",
+        returns="imported_files_count bigint NOT NULL",
         run=_snapshot,
     )
 }

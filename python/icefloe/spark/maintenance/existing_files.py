@@ -43,7 +43,7 @@ EXISTING_FILES = {
             "parallelism": "int",
         },
         required=("table", "source_table"),
-        returns="added_files_count bigint, changed_partition_count bigint",
+        returns="added_files_count bigint NOT NULL, changed_partition_count bigint",
         run=_add_files,
     ),
     "register_table": Procedure(

@@ -107,7 +107,7 @@ REMOVAL = {
             "stream_results": "boolean",
         },
         required=("table",),
-        returns="orphan_file_location string",
+        returns="orphan_file_location string NOT NULL",
         run=_remove_orphan_files,
         many_rows=True,
     ),

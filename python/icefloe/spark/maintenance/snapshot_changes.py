@@ -87,8 +87,9 @@ def _ancestors(caller: Caller, given: Arguments) -> Rows:
     return list(ancestor_rows(caller.table(given), given.get("snapshot_id")))
 
 
-_SNAPSHOTS = "previous_snapshot_id bigint, current_snapshot_id bigint"
-_SOURCE = "source_snapshot_id bigint, current_snapshot_id bigint"
+_ROLLED_BACK = "previous_snapshot_id bigint NOT NULL, current_snapshot_id bigint NOT NULL"
+_SET = "previous_snapshot_id bigint, current_snapshot_id bigint NOT NULL"
+_SOURCE = "source_snapshot_id bigint NOT NULL, current_snapshot_id bigint NOT NULL"
 
 SNAPSHOT_CHANGES = {
     "ancestors_of": Procedure(
@@ -107,7 +108,7 @@ SNAPSHOT_CHANGES = {
     "fast_forward": Procedure(
         parameters={"table": "string", "branch": "string", "to": "string"},
         required=("table", "branch", "to"),
-        returns="branch_updated string, previous_ref bigint, updated_ref bigint",
+        returns="branch_updated string NOT NULL, previous_ref bigint, updated_ref bigint NOT NULL",
         run=_fast_forward,
     ),
     "publish_changes": Procedure(
@@ -119,19 +120,19 @@ SNAPSHOT_CHANGES = {
     "rollback_to_snapshot": Procedure(
         parameters={"table": "string", "snapshot_id": "bigint"},
         required=("table", "snapshot_id"),
-        returns=_SNAPSHOTS,
+        returns=_ROLLED_BACK,
         run=_moved(lambda manage, given: manage.rollback_to_snapshot(given["snapshot_id"])),
     ),
     "rollback_to_timestamp": Procedure(
         parameters={"table": "string", "timestamp": "timestamp"},
         required=("table", "timestamp"),
-        returns=_SNAPSHOTS,
+        returns=_ROLLED_BACK,
         run=_moved(_to_timestamp),
     ),
     "set_current_snapshot": Procedure(
         parameters={"table": "string", "snapshot_id": "bigint", "ref": "string"},
         required=("table",),
-        returns=_SNAPSHOTS,
+        returns=_SET,
         run=_moved(_set_current),
     ),
 }
