@@ -183,6 +183,24 @@ def test_filter_selects_the_delete_files_of_partitions(new_table, rows, content)
         builder.filter("nope = 1").plan()
 
 
+def test_partial_progress_commits_partitions_apart(new_table, rows, content):
+    table = new_table(BY_KIND, BY_PARTITION)
+    table.append(rows((7, "a", None), (8, "a", None), (9, "b", None), (10, "b", None)))
+    for number in (7, 9):
+        table.delete(f"id = {number}")
+    before, count = content(table), len(table.snapshots())
+    builder = table.maintenance.rewrite_position_deletes()
+    plan = builder.options(rewrite_all=True, partial_progress_enabled=True).plan()
+    result = table.maintenance.execute(plan)
+    assert len(table.snapshots()) == count + 2
+    assert result.snapshot_id == table.current_snapshot().snapshot_id
+    assert result.rewritten_delete_files_count == plan.file_count
+    assert content(table) == before
+    with pytest.raises(ValidationException, match="not rewritten"):
+        table.maintenance.execute(plan)
+    assert content(table) == before
+
+
 @pytest.mark.parametrize("verb", ["rewrite_position_deletes", "convert_equality_deletes", "remove_dangling_deletes"])
 def test_plan_of_another_table_or_branch_is_refused(new_table, catalog, rows, verb):
     table = new_table()
