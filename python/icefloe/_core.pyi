@@ -64,10 +64,11 @@ from icefloe._core_api.scan import (
     read,
     served_plan,
 )
-from icefloe._core_api.sort import SortedStream, curve_keys, sort_rows
+from icefloe._core_api.sort import RowOrder, SortedStream, curve_keys, sort_rows
 from icefloe._core_api.statistics import (
     distinct_values,
     encode_puffin,
+    merge_sketches,
     puffin_footer,
 )
 from icefloe._core_api.transform import (
@@ -99,6 +100,7 @@ __all__ = [
     "FilteredManifests",
     "NetChanges",
     "ReachableFiles",
+    "RowOrder",
     "ScanIterator",
     "ScanPlan",
     "ScanStream",
@@ -123,6 +125,7 @@ __all__ = [
     "hours",
     "manifest_table",
     "merge_manifests",
+    "merge_sketches",
     "months",
     "normalized_locations",
     "own_deletes",

@@ -11,6 +11,41 @@ class SortedStream:
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
+@final
+class RowOrder:
+    """The order of ``sort_rows``, to cut rows into ranges that are sorted apart from each other.
+
+    Args:
+        schema: Schema JSON of the rows.
+        spec: Partition spec JSON.
+        sort_order: Sort order JSON.
+        curve: ``zorder`` or ``hilbert``.
+        curve_columns: Field ids of the curve's columns.
+        samples: Sampled rows of these columns, whose quantiles decide the ranks of values.
+
+    Raises:
+        ValidationError: A column does not exist, or has no order.
+    """
+
+    def __new__(
+        cls,
+        *,
+        schema: str,
+        spec: str,
+        sort_order: str | None = None,
+        curve: str | None = None,
+        curve_columns: list[int] = ...,
+        samples: BatchLike | None = None,
+    ) -> RowOrder: ...
+    def keys(self, rows: BatchLike) -> pa.Array:
+        """Return the key of each row as ``binary``. Keys order by their bytes as the rows do, whatever the other columns are."""
+
+    def ranges(self, rows: BatchLike, bounds: list[bytes]) -> pa.Array:
+        """Return the range of each row, int32: the number of bounds that are at most its key.
+
+        ``bounds`` are keys in ascending order. Rows with equal keys are in one range.
+        """
+
 def sort_rows(
     data: BatchLike,
     *,

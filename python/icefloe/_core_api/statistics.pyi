@@ -11,6 +11,15 @@ def distinct_values(rows: ScanStream, columns: list[list[int]]) -> list[tuple[fl
     for at most 7,680 values. Nulls, and strings and binaries without bytes, are not counted.
     """
 
+def merge_sketches(sketches: list[bytes]) -> tuple[float, bytes]:
+    """Return the estimate and the theta sketch of a column, from sketches of parts of its rows.
+
+    The result depends on the values alone, not on how the rows were divided: it equals that of ``distinct_values`` over all rows.
+
+    Raises:
+        CorruptFileError: Bytes are not a compact theta sketch.
+    """
+
 def encode_puffin(blobs: list[tuple[Any, ...]], properties: dict[str, str]) -> tuple[bytes, int]:
     """Return a Puffin file and the length of its footer in bytes.
 

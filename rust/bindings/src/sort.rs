@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 use icefloe_engine::write::{RowOrder, SortedRows, TableCurve};
 use icefloe_format::curve::{Curve, CurveKeys};
 use icefloe_format::spec::{PartitionSpec, Schema, SortOrder};
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 
 #[cfg(not(target_env = "msvc"))]
 use crate::allocator::QuickReturn;
@@ -28,19 +29,8 @@ fn sort_rows(
     samples: Option<BatchIn>,
     memory_bytes: usize,
 ) -> PyResult<SortedStream> {
-    let order = py.detach(|| {
-        let schema = Schema::from_json(schema)?;
-        let spec = PartitionSpec::from_json(spec)?;
-        let sort_order = sort_order.map(SortOrder::from_json).transpose()?;
-        let curve = match (curve, samples) {
-            (Some(name), Some(samples)) => {
-                let keys = CurveKeys::new(name.parse()?, samples.0.columns())?;
-                Some(TableCurve { columns: curve_columns, keys })
-            }
-            _ => None,
-        };
-        RowOrder::new(&schema, &spec, sort_order.as_ref(), curve)
-    });
+    let curve = curve.zip(samples).map(|(name, samples)| (name, curve_columns, samples));
+    let order = py.detach(|| order_of(schema, spec, sort_order, curve));
     let StreamIn(reader) = data;
     let sorted = Sorting {
         rows: SortedRows::new(reader, order.map_err(raise_format)?, memory_bytes),
@@ -48,6 +38,65 @@ fn sort_rows(
         _memory: QuickReturn::start(),
     };
     Ok(SortedStream::new(Box::new(sorted)))
+}
+
+/// A curve by its name, the field ids of its columns, and sampled rows of them.
+type CurveIn<'a> = (&'a str, Vec<i32>, BatchIn);
+
+fn order_of(
+    schema: &str,
+    spec: &str,
+    sort_order: Option<&str>,
+    curve: Option<CurveIn<'_>>,
+) -> icefloe_format::Result<RowOrder> {
+    let schema = Schema::from_json(schema)?;
+    let spec = PartitionSpec::from_json(spec)?;
+    let sort_order = sort_order.map(SortOrder::from_json).transpose()?;
+    let curve = curve.map(|(name, columns, samples)| {
+        let keys = CurveKeys::new(name.parse()?, samples.0.columns())?;
+        Ok::<_, icefloe_format::Error>(TableCurve { columns, keys })
+    });
+    RowOrder::new(&schema, &spec, sort_order.as_ref(), curve.transpose()?)
+}
+
+/// The order of `sort_rows`, to cut rows into ranges.
+#[pyclass(name = "RowOrder", module = "icefloe._core", frozen)]
+struct OrderOfRows {
+    order: RowOrder,
+}
+
+#[pymethods]
+impl OrderOfRows {
+    #[new]
+    #[pyo3(signature = (*, schema, spec, sort_order = None, curve = None, curve_columns = vec![], samples = None))]
+    fn new(
+        py: Python<'_>,
+        schema: &str,
+        spec: &str,
+        sort_order: Option<&str>,
+        curve: Option<&str>,
+        curve_columns: Vec<i32>,
+        samples: Option<BatchIn>,
+    ) -> PyResult<Self> {
+        let curve = curve.zip(samples).map(|(name, samples)| (name, curve_columns, samples));
+        let order = py.detach(|| order_of(schema, spec, sort_order, curve));
+        Ok(Self { order: order.map_err(raise_format)? })
+    }
+
+    fn keys<'py>(&self, py: Python<'py>, rows: BatchIn) -> PyResult<Bound<'py, PyAny>> {
+        let keys = py.detach(|| self.order.key_bytes(&rows.0)).map_err(raise_format)?;
+        array_out(py, &(Arc::new(keys) as ArrayRef))
+    }
+
+    fn ranges<'py>(
+        &self,
+        py: Python<'py>,
+        rows: BatchIn,
+        bounds: Vec<PyBackedBytes>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let ranges = py.detach(|| self.order.ranges(&rows.0, &bounds)).map_err(raise_format)?;
+        array_out(py, &(Arc::new(ranges) as ArrayRef))
+    }
 }
 
 /// Sorted rows; until they are dropped, freed memory returns early to the operating system.
@@ -82,11 +131,12 @@ fn curve_keys<'py>(
         let curve: Curve = curve.parse()?;
         CurveKeys::new(curve, samples.0.columns())?.column(columns.0.columns())
     });
-    array_out(py, &(Arc::new(keys.map_err(raise_format)?) as arrow_array::ArrayRef))
+    array_out(py, &(Arc::new(keys.map_err(raise_format)?) as ArrayRef))
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<SortedStream>()?;
+    module.add_class::<OrderOfRows>()?;
     module.add_function(wrap_pyfunction!(sort_rows, module)?)?;
     module.add_function(wrap_pyfunction!(curve_keys, module)?)
 }

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use icefloe_engine::{Error, statistics};
 use icefloe_format::puffin::{self, Blob, Footer};
+use icefloe_format::sketch::ThetaSketch;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
 use crate::error::{raise, raise_format};
@@ -32,6 +34,23 @@ fn distinct_values<'py>(
     let sketches = sketches.map_err(|raised: Raised| raised.0)?;
     let found = sketches.iter();
     Ok(found.map(|it| (it.estimate(), PyBytes::new(py, &it.to_bytes()))).collect())
+}
+
+/// Merge theta sketches of parts of a column into the sketch of the column.
+#[pyfunction]
+fn merge_sketches<'py>(
+    py: Python<'py>,
+    sketches: Vec<PyBackedBytes>,
+) -> PyResult<(f64, Bound<'py, PyBytes>)> {
+    let merged = py.detach(|| {
+        let mut merged = ThetaSketch::default();
+        for bytes in &sketches {
+            merged.merge(&ThetaSketch::from_bytes(bytes)?);
+        }
+        Ok::<_, icefloe_format::Error>(merged)
+    });
+    let merged = merged.map_err(raise_format)?;
+    Ok((merged.estimate(), PyBytes::new(py, &merged.to_bytes())))
 }
 
 type BlobIn = (String, Vec<i32>, i64, i64, Vec<u8>, Option<String>, BTreeMap<String, String>);
@@ -63,6 +82,7 @@ fn puffin_footer(bytes: &[u8]) -> PyResult<String> {
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(distinct_values, module)?)?;
+    module.add_function(wrap_pyfunction!(merge_sketches, module)?)?;
     module.add_function(wrap_pyfunction!(encode_puffin, module)?)?;
     module.add_function(wrap_pyfunction!(puffin_footer, module)?)
 }

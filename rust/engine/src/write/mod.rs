@@ -38,6 +38,7 @@ mod property_reader;
 mod rolling;
 mod router;
 mod row_order;
+mod row_ranges;
 mod run_memory;
 mod sort;
 mod sort_rows;

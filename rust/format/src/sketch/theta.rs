@@ -2,6 +2,8 @@
 //!
 //! The bytes are those of the compact theta sketch of Apache DataSketches, serial version 3.
 
+use crate::{Error, Result};
+
 /// The number of hashes that a sketch of many values retains, which gives a standard error of 1.6 %.
 const NOMINAL: usize = 4_096;
 /// A sketch of up to this many distinct values holds them all, and its estimate is exact.
@@ -126,6 +128,52 @@ impl ThetaSketch {
         bytes
     }
 
+    /// Read the compact form that [`ThetaSketch::to_bytes`] returns.
+    ///
+    /// A merge of sketches that were written and read has the bytes of a merge of the sketches themselves.
+    ///
+    /// # Errors
+    /// `Corrupt` for bytes that are not a compact theta sketch with the seed 9001.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let corrupt = |reason: String| Error::corrupt("theta sketch", reason);
+        let [longs, version, family, _, _, flags, first, second, ..] = bytes else {
+            return Err(corrupt(format!("expected at least 8 bytes, got {}", bytes.len())));
+        };
+        if (*version, *family) != (SERIAL_VERSION, COMPACT_FAMILY) {
+            let found = format!("version {version} of family {family}");
+            return Err(corrupt(format!("expected version 3 of family 3, got {found}")));
+        }
+        if flags & EMPTY_FLAG != 0 {
+            return Ok(Self::default());
+        }
+        if [*first, *second] != SEED_HASH {
+            return Err(corrupt("expected the hash of the seed 9001".into()));
+        }
+        let (words, rest) = bytes.as_chunks::<8>();
+        let words: Vec<u64> = words.iter().map(|word| u64::from_le_bytes(*word)).collect();
+        let count = match (*longs, words.get(1)) {
+            (1, _) => 1,
+            // The upper half is the sampling probability.
+            (2 | 3, Some(word)) => {
+                usize::try_from(word & u64::from(u32::MAX)).unwrap_or(usize::MAX)
+            }
+            _ => {
+                return Err(corrupt(format!(
+                    "expected 1 to 3 words before the hashes, got {longs}"
+                )));
+            }
+        };
+        let hashes = words.get(usize::from(*longs)..).unwrap_or_default();
+        if hashes.len() != count || !rest.is_empty() {
+            let found = hashes.len() * 8 + rest.len();
+            return Err(corrupt(format!("expected {count} hashes of 8 bytes, got {found} bytes")));
+        }
+        let threshold = if *longs == 3 { words.get(2).copied().unwrap_or(WHOLE) } else { WHOLE };
+        let mut sketch = Self { threshold, ..Self::default() };
+        hashes.iter().for_each(|hash| sketch.add(*hash));
+        Ok(sketch)
+    }
+
     fn hashes(&self) -> impl Iterator<Item = u64> {
         self.slots.iter().copied().filter(|hash| *hash != 0)
     }
@@ -205,6 +253,47 @@ mod tests {
             let mut left = sketch(0..cut);
             left.merge(&sketch(cut..50_000));
             assert_eq!(left.to_bytes(), whole.to_bytes(), "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn sketches_that_were_written_merge_to_the_same_bytes() {
+        for count in [0, 1, 2, 4_096, 4_097, 7_680, 7_681, 50_000] {
+            let whole = sketch(0..count).to_bytes();
+            assert_eq!(
+                ThetaSketch::from_bytes(&whole).unwrap().to_bytes(),
+                whole,
+                "{count} values"
+            );
+            for cut in [0, 1, count / 3, count - count / 3, count] {
+                let mut merged = ThetaSketch::default();
+                for part in [sketch(cut..count), sketch(0..cut)] {
+                    merged.merge(&ThetaSketch::from_bytes(&part.to_bytes()).unwrap());
+                }
+                assert_eq!(merged.to_bytes(), whole, "{count} values cut at {cut}");
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_of_another_form_are_refused() {
+        let whole = sketch(0..10).to_bytes();
+        let changed = |place: usize, byte: u8| {
+            let mut bytes = whole.clone();
+            bytes[place] = byte;
+            bytes
+        };
+        let cut = whole[..90].to_vec();
+        for (bytes, reason) in [
+            (vec![1, 3], "at least 8 bytes"),
+            (changed(1, 4), "got version 4 of family 3"),
+            (changed(6, 0), "seed 9001"),
+            (changed(0, 4), "1 to 3 words"),
+            (changed(8, 9), "expected 9 hashes of 8 bytes, got 80 bytes"),
+            (cut, "expected 10 hashes of 8 bytes, got 74 bytes"),
+        ] {
+            let error = ThetaSketch::from_bytes(&bytes).unwrap_err().to_string();
+            assert!(error.contains(reason), "{error}");
         }
     }
 

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -154,3 +155,19 @@ def test_failed_commit_leaves_no_file(new_table, tmp_path):
 def test_other_files_are_no_puffin_files(content):
     with pytest.raises(CorruptFileError, match="puffin file"):
         _core.puffin_footer(content)
+
+
+def test_sketches_of_parts_merge_to_the_sketch_of_all_rows(new_table):
+    table = new_table()
+    for first in range(0, 30_000, 10_000):
+        table.append(pa.table({"id": range(first, first + 12_000), "kind": ["a"] * 12_000, "value": [0.5] * 12_000}))
+    plan = table.scan(selected_fields=("id",)).plan_whole_files()
+    whole = _core.distinct_values(plan.stream(), [[0]])[0]
+    parts = [replace(plan, files=plan.files.slice(place, 1)) for place in range(plan.files.num_rows)]
+    assert len(parts) > 3
+    sketches = [_core.distinct_values(part.stream(), [[0]])[0][1] for part in parts]
+    assert _core.merge_sketches(sketches) == whole
+    assert _core.merge_sketches(sketches[::-1]) == whole
+    assert _core.merge_sketches([]) == (0.0, _core.merge_sketches([])[1])
+    with pytest.raises(CorruptFileError, match="theta sketch"):
+        _core.merge_sketches([b"no sketch"])
