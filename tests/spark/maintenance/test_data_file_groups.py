@@ -38,8 +38,10 @@ def scan_of(table, *sizes):
     """Return a scan of whole files whose stated sizes are replaced."""
     scan = table.scan().plan_whole_files()
     files = scan.files.slice(0, len(sizes))
-    place = files.schema.get_field_index("file_size_in_bytes")
-    return replace(scan, files=files.set_column(place, files.schema.field(place), pa.array(sizes, pa.int64())))
+    for name in ("file_size_in_bytes", "length"):
+        place = files.schema.get_field_index(name)
+        files = files.set_column(place, files.schema.field(place), pa.array(sizes, pa.int64()))
+    return replace(scan, files=files)
 
 
 @pytest.mark.parametrize(

@@ -5,26 +5,32 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-
-from icefloe.spark.session import active_session
+from icefloe.spark.maintenance.file_pieces import consecutive_parts
+from icefloe.spark.maintenance.sorted_ranges import (
+    SHUFFLE_SETTINGS,
+    RowRanges,
+    parts_to_cut,
+    range_results,
+    total_bytes,
+)
+from icefloe.spark.maintenance.task_results import without_history
+from icefloe.spark.session import active_session, settings
 from icefloe.spark.worker_process import reduce_fixed_costs
 from icefloe.spark.writer.arrow_map import worker_errors
 from icefloe.spark.writer.write_task import RESULT_SCHEMA, collected, task_result
 from icefloe.table.environment import SYSTEM
 from icefloe.table.maintenance.rewrite.group_writer import GroupLayout, GroupWriter
 from icefloe.table.maintenance.rewrite.run import RewriteRun
-from icefloe.table.scan.plan import with_own_deletes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    import pyarrow as pa
+
     from icefloe.io import FileIO
     from icefloe.table.maintenance.groups.options import FileSizes
     from icefloe.table.maintenance.rewrite.group import FileGroup
-    from icefloe.table.maintenance.rewrite.rewrite_plan import RewriteDataFilesPlan
+    from icefloe.table.maintenance.rewrite.rewrite_plan import RewriteDataFilesPlan, RewriteDataFilesResult
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.scan.plan import ScanPlan
 
@@ -62,8 +68,8 @@ class RewriteParts:
 class ClusterRewriteRun(RewriteRun):
     """One execution of a plan: each group is a job, whose tasks write the new files.
 
-    Rows that keep their order are split by files, one task for each new file. Rows that are sorted stay in one task for a group, which
-    spills to disk.
+    Rows that keep their order are split by files, one task for each new file. Rows that are sorted are cut into ranges, one task for
+    each expected file, in which they are spilled to disk over the memory limit.
 
     Args:
         spark: Session.
@@ -79,14 +85,25 @@ class ClusterRewriteRun(RewriteRun):
         """Return the number of jobs that run at the same time."""
         return min(self._plan.options.max_concurrent_file_group_rewrites, len(groups))
 
+    def execute(self) -> RewriteDataFilesResult:
+        """Rewrite and commit all groups that no earlier execution of the plan has committed."""
+        # Groups are written by several threads, which share the session.
+        with settings(self._spark, SHUFFLE_SETTINGS):
+            return super().execute()
+
     def _write(self, group: FileGroup, workers: int) -> None:
         metadata = group.writer.metadata
         sizes = self._plan.options.sizes(self._plan.verb, metadata.properties)
-        parts = tuple(parts_of(group.scan(self._table), self._layout(group, 1), sizes))
-        history = {"snapshots": type(metadata.snapshots)(), "metadata_log": type(metadata.metadata_log)()}
-        task = RewriteParts(self._table.io, metadata.with_(**history), parts)
-        frame = self._spark.range(0, len(parts), 1, len(parts)).mapInArrow(task, RESULT_SCHEMA)
+        small = without_history(metadata)
+        scan, layout = group.scan(self._table), self._layout(group, 1)
         with worker_errors():
+            if _is_cut(group, layout, sizes):
+                ranges = RowRanges.of(scan, layout, small, sizes)
+                frame = range_results(self._spark, self._table.io, small, parts_to_cut(scan, sizes), ranges)
+            else:
+                parts = tuple(parts_of(scan, layout, sizes))
+                task = RewriteParts(self._table.io, small, parts)
+                frame = self._spark.range(0, len(parts), 1, len(parts)).mapInArrow(task, RESULT_SCHEMA)
             results = [bytes(row[0]) for row in frame.collect()]
         group.added = collected(results)
         if group.added is not None:
@@ -97,24 +114,24 @@ class ClusterRewriteRun(RewriteRun):
 def parts_of(scan: ScanPlan, layout: GroupLayout, sizes: FileSizes) -> Iterator[tuple[ScanPlan, GroupLayout]]:
     """Yield consecutive parts of a group's files with the layout of their new files: one part for each new file.
 
-    A part ends at the file whose middle is nearest to an even share of the bytes, so no row changes its place. A group whose rows are
-    sorted is one part.
+    A group whose rows are sorted is one part.
     """
-    file_bytes = scan.files.column("file_size_in_bytes").to_numpy(zero_copy_only=False)
-    total = int(file_bytes.sum())
-    count = min(sizes.outputs(total), len(file_bytes))
+    total = total_bytes(scan)
+    count = min(sizes.outputs(total), scan.files.num_rows)
     if layout.is_sorted or count < 2:
         yield scan, layout
         return
-    middles = np.cumsum(file_bytes) - file_bytes / 2
-    numbers = np.minimum((middles * count / total).astype(np.int64), count - 1)
-    for number in np.unique(numbers):
-        own = scan.files.filter(pa.array(numbers == number))
-        files, deletes = with_own_deletes(own, scan.deletes)
-        size = int(pc.sum(files.column("file_size_in_bytes")).as_py() or 0)
+    for part in consecutive_parts(scan, count):
+        size = total_bytes(part)
         largest = sizes.largest_output
         limit = largest if size <= largest else sizes.output_size(size)
-        yield replace(scan, files=files, deletes=deletes), replace(layout, file_bytes=limit)
+        yield part, replace(layout, file_bytes=limit)
+
+
+def _is_cut(group: FileGroup, layout: GroupLayout, sizes: FileSizes) -> bool:
+    """Return whether the rows of a group are sorted and enough for several files."""
+    columns = layout.key_columns(group.writer.metadata.schema())
+    return layout.is_sorted and bool(columns) and sizes.outputs(group.total_bytes) > 1
 
 
 def _ignore(_: pa.RecordBatch) -> None:

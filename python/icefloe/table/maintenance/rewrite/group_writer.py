@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from icefloe import _core
 from icefloe.exceptions import ValidationError
+from icefloe.table.maintenance.rewrite.samples import curve_samples
 from icefloe.table.properties.core import data_file_properties
 from icefloe.table.properties.definitions import TARGET_FILE_SIZE, WRITE_MEMORY
 from icefloe.table.properties.names import TableProperties
@@ -18,9 +19,10 @@ from icefloe.table.write.file_writer import FileWriter
 from icefloe.table.write.rows import unfiltered
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from icefloe.partitioning import PartitionSpec
+    from icefloe.schema import Schema
     from icefloe.table.maintenance.rewrite.clustering import Clustering
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.scan.plan import ScanPlan
@@ -30,8 +32,6 @@ _CURVE_PAGE_ROWS = 2_500
 _CURVE_DICTIONARY_BYTES = 128 * 1024
 """The largest dictionary of a column chunk along a curve. A filter reads it as a whole, and the first rows, which are near each other in
 every column, promise smaller dictionaries than the file needs."""
-_SAMPLE_ROWS = 32_768
-_SAMPLE_FILES = 64
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,31 @@ class GroupLayout:
         """Whether rows are rearranged: by partition at least."""
         return not self.one_partition or self.clustering.order is not None or self.clustering.is_curve
 
+    def key_columns(self, schema: Schema) -> tuple[str, ...]:
+        """Return the names of the columns that decide the place of a row, dotted for fields of structs."""
+        ids = [field.source_id for field in self.spec.fields]
+        if self.clustering.order is not None:
+            ids += [field.source_id for field in self.clustering.order.fields]
+        names = [name for name in map(schema.find_column_name, ids) if name is not None]
+        return tuple(dict.fromkeys([*names, *self.clustering.columns]))
+
+    def order(self, schema: Schema, samples: pa.Table | None) -> dict[str, Any]:
+        """Return the order of rows, by partition and then by the clustering, as `_core.sort_rows` takes it.
+
+        Args:
+            schema: Schema of the rows, with the key columns at least.
+            samples: Sampled rows of the columns of a curve; None without one.
+        """
+        clustering = self.clustering
+        return {
+            "schema": schema_json(schema),
+            "spec": spec_json(self.spec),
+            "sort_order": sort_order_json(clustering.order) if clustering.order is not None else None,
+            "curve": clustering.strategy if clustering.is_curve else None,
+            "curve_columns": [schema.find_field(name).field_id for name in clustering.columns],
+            "samples": samples,
+        }
+
     @property
     def writer_bytes(self) -> int:
         """Bytes of the open row group: sorted rows are merged in the rest of the memory."""
@@ -79,9 +104,25 @@ class GroupWriter(FileWriter):
             layout: The layout of the new files.
             passed: Called with each batch that was read; an exception ends the write.
         """
-        rows = _Rows(plan, schema_json(self._metadata.schema()), passed)
+        schema = self._metadata.schema()
+        stream = replace(unfiltered(plan), projection=schema_json(schema)).stream()
+        samples = curve_samples(plan, schema, layout.clustering.columns) if layout.clustering.is_curve else None
+        return self.write_rows(CountedRows(stream.schema, stream, passed), layout, samples)
+
+    def write_rows(self, rows: CountedRows, layout: GroupLayout, samples: pa.Table | None) -> pa.RecordBatch:
+        """Write rows; return DataFile columns.
+
+        Args:
+            rows: Rows of the current schema.
+            layout: The layout of the new files.
+            samples: Sampled rows of the columns of a curve; None without one.
+        """
+        arranged: Any = rows.reader()
+        if layout.is_sorted:
+            order = layout.order(self._metadata.schema(), samples)
+            arranged = _core.sort_rows(arranged, **order, memory_bytes=layout.memory_bytes)
         try:
-            files = self._remember(self._write(self._arranged(rows.reader(), plan, layout), layout))
+            files = self._remember(self._write(arranged, layout))
         except BaseException:
             if rows.failure is not None:
                 raise rows.failure from None
@@ -93,23 +134,6 @@ class GroupWriter(FileWriter):
                 f"rewrite_data_files: expected {rows.count} rows in the new files, got {written}; nothing was changed"
             )
         return files
-
-    def _arranged(self, rows: pa.RecordBatchReader, plan: ScanPlan, layout: GroupLayout) -> Any:
-        if not layout.is_sorted:
-            return rows
-        clustering, metadata = layout.clustering, self._metadata
-        schema = metadata.schema()
-        columns = [schema.find_field(name).field_id for name in clustering.columns]
-        return _core.sort_rows(
-            rows,
-            schema=schema_json(schema),
-            spec=spec_json(layout.spec),
-            sort_order=sort_order_json(clustering.order) if clustering.order is not None else None,
-            curve=clustering.strategy if clustering.is_curve else None,
-            curve_columns=columns,
-            samples=sampled(plan, metadata, clustering.columns) if clustering.is_curve else None,
-            memory_bytes=layout.memory_bytes,
-        )
 
     def _write(self, rows: Any, layout: GroupLayout) -> pa.RecordBatch:
         order = layout.clustering.order
@@ -135,22 +159,32 @@ class GroupWriter(FileWriter):
         )
 
 
-class _Rows:
-    """The live rows of a plan as a reader, which keeps the exception that ended it."""
+class CountedRows:
+    """Batches as a reader, which counts the rows and keeps the exception that ended them.
 
-    def __init__(self, plan: ScanPlan, schema: str, passed: Callable[[pa.RecordBatch], None]) -> None:
+    Args:
+        schema: Schema of the batches.
+        batches: The batches.
+        passed: Called with each batch; an exception ends the rows.
+    """
+
+    def __init__(
+        self, schema: pa.Schema, batches: Iterable[pa.RecordBatch], passed: Callable[[pa.RecordBatch], None]
+    ) -> None:
         self.failure: BaseException | None = None
         self.count = 0
-        self._stream = replace(unfiltered(plan), projection=schema).stream()
+        self._schema = schema
+        self._batches = batches
         self._passed = passed
 
     def reader(self) -> pa.RecordBatchReader:
-        return pa.RecordBatchReader.from_batches(self._stream.schema, self._batches())
+        """Return the reader, which can be read once."""
+        return pa.RecordBatchReader.from_batches(self._schema, self._counted())
 
-    def _batches(self) -> Iterator[pa.RecordBatch]:
+    def _counted(self) -> Iterator[pa.RecordBatch]:
         # The C stream interface turns an exception into text.
         try:
-            for batch in self._stream:
+            for batch in self._batches:
                 self._passed(batch)
                 self.count += batch.num_rows
                 yield batch
@@ -159,33 +193,3 @@ class _Rows:
         except BaseException as failure:
             self.failure = failure
             raise
-
-
-def sampled(plan: ScanPlan, metadata: TableMetadata, columns: tuple[str, ...]) -> pa.Table:
-    """Return rows of a plan's files at even distances, one column for each name."""
-    files = plan.files
-    step = -(-files.num_rows // _SAMPLE_FILES)
-    chosen = pa.array(range(0, files.num_rows, step), pa.int64())
-    some = replace(unfiltered(plan), files=files.take(chosen), projection=_projection(metadata, columns))
-    total = pc.sum(some.files.column("record_count")).as_py() or 0
-    distance = max(1, total // _SAMPLE_ROWS)
-    parts = []
-    seen = 0
-    stream = some.stream()
-    for batch in stream:
-        rows = pa.array(range(-seen % distance, batch.num_rows, distance), pa.int64())
-        parts.append(batch.take(rows))
-        seen += batch.num_rows
-    table = pa.Table.from_batches(parts, stream.schema)
-    return pa.table([_leaf(table, name) for name in columns], names=[str(place) for place in range(len(columns))])
-
-
-def _projection(metadata: TableMetadata, columns: tuple[str, ...]) -> str:
-    return schema_json(metadata.schema().select(*columns))
-
-
-def _leaf(table: pa.Table, name: str) -> pa.ChunkedArray:
-    if name in table.column_names:
-        return table.column(name)
-    first, *rest = name.split(".")
-    return pc.struct_field(table.column(first), rest) if rest else table.column(first)
