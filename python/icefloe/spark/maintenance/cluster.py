@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from icefloe.table.maintenance.branch_plan import check_plan
+from icefloe.table.maintenance.deletes.position_delete_plan import RewritePositionDeletesPlan
 from icefloe.table.maintenance.rewrite.rewrite_plan import RewriteDataFilesPlan
+from icefloe.table.maintenance.statistics.compute_statistics import ComputeStatisticsPlan
 
 if TYPE_CHECKING:
     from icefloe.table import Table
@@ -12,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def execute(table: Table, plan: Plan, spark: Any) -> Result:
-    """Make exactly the changes of a plan of `Table.maintenance`; executors rewrite data files, the driver commits.
+    """Make exactly the changes of a plan of `Table.maintenance`; executors do the work on rows, the driver commits.
 
-    The other verbs run on the driver. Their work is on manifests and metadata, which the core reads faster than a job starts, and on
-    deletes, which storage takes in groups of 1,000.
+    Executors rewrite data files and position delete files and count distinct values. The other verbs run on the driver. Their work is
+    on manifests and metadata, which the core reads faster than a job starts, and on deletes, which storage takes in groups of 1,000.
 
     Args:
         table: The table.
@@ -25,10 +28,19 @@ def execute(table: Table, plan: Plan, spark: Any) -> Result:
     Raises:
         ValidationError: The plan is not of this table, or the table has moved on in a way that the plan does not allow for.
     """
-    if spark is None or not isinstance(plan, RewriteDataFilesPlan):
+    if spark is None:
         return table.maintenance.execute(plan)
-    from icefloe.spark.maintenance.data_file_groups import ClusterRewriteRun
-    from icefloe.table.maintenance.branch_plan import check_plan
+    if isinstance(plan, ComputeStatisticsPlan):
+        from icefloe.spark.maintenance.column_sketches import ClusterComputeStatistics
 
-    check_plan(plan, table)
-    return ClusterRewriteRun(spark, table, plan).execute()
+        return ClusterComputeStatistics(table, spark=spark).execute(plan)
+    if isinstance(plan, RewriteDataFilesPlan):
+        from icefloe.spark.maintenance.data_file_groups import ClusterRewriteRun
+
+        check_plan(plan, table)
+        return ClusterRewriteRun(spark, table, plan).execute()
+    if isinstance(plan, RewritePositionDeletesPlan):
+        from icefloe.spark.maintenance.position_delete_groups import ClusterRewritePositionDeletes
+
+        return ClusterRewritePositionDeletes(spark, table).execute(plan)
+    return table.maintenance.execute(plan)

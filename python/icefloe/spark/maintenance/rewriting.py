@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from icefloe.spark.maintenance.procedure import Arguments, Caller, Rows
+    from icefloe.table.maintenance.deletes.position_deletes import RewritePositionDeletes
 
 STRATEGIES = ("binpack", "sort")
 _DEFAULTS = {field.name: field.default for field in fields(RewriteOptions) if field.default is not MISSING}
@@ -90,9 +91,10 @@ def _rewrite_manifests(caller: Caller, given: Arguments) -> Rows:
 
 def _rewrite_position_deletes(caller: Caller, given: Arguments) -> Rows:
     options = rewrite_options("rewrite_position_delete_files", given.get("options", {}))
-    builder = caller.table(given).maintenance.rewrite_position_deletes().options(**options)
+    builder = _position_deletes(caller, given).options(**options)
     if "where" in given:
         builder = builder.filter(given["where"])
+    # Without a plan, a conflict leads to a new one.
     result = builder.execute()
     return [
         (
@@ -102,6 +104,15 @@ def _rewrite_position_deletes(caller: Caller, given: Arguments) -> Rows:
             result.added_bytes_count,
         )
     ]
+
+
+def _position_deletes(caller: Caller, given: Arguments) -> RewritePositionDeletes:
+    table = caller.table(given)
+    if caller.spark is None:
+        return table.maintenance.rewrite_position_deletes()
+    from icefloe.spark.maintenance.position_delete_groups import ClusterRewritePositionDeletes
+
+    return ClusterRewritePositionDeletes(caller.spark, table)
 
 
 REWRITING = {
@@ -115,21 +126,21 @@ REWRITING = {
             "branch": "string",
         },
         required=("table",),
-        returns="rewritten_data_files_count int, added_data_files_count int, rewritten_bytes_count bigint, "
-        "failed_data_files_count int, removed_delete_files_count int",
+        returns="rewritten_data_files_count int NOT NULL, added_data_files_count int NOT NULL, rewritten_bytes_count bigint NOT NULL, "
+        "failed_data_files_count int NOT NULL, removed_delete_files_count int NOT NULL",
         run=_rewrite_data_files,
     ),
     "rewrite_manifests": Procedure(
         parameters={"table": "string", "use_caching": "boolean", "spec_id": "int", "sort_by": "array<string>"},
         required=("table",),
-        returns="rewritten_manifests_count int, added_manifests_count int",
+        returns="rewritten_manifests_count int NOT NULL, added_manifests_count int NOT NULL",
         run=_rewrite_manifests,
     ),
     "rewrite_position_delete_files": Procedure(
         parameters={"table": "string", "options": "map<string,string>", "where": "string"},
         required=("table",),
-        returns="rewritten_delete_files_count int, added_delete_files_count int, rewritten_bytes_count bigint, "
-        "added_bytes_count bigint",
+        returns="rewritten_delete_files_count int NOT NULL, added_delete_files_count int NOT NULL, rewritten_bytes_count bigint NOT NULL, "
+        "added_bytes_count bigint NOT NULL",
         run=_rewrite_position_deletes,
     ),
 }

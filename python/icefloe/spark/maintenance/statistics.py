@@ -1,13 +1,14 @@
 """Procedures that compute statistics of a table.
 
-The driver computes: a partition's statistics come from manifests, as in the Java runtime, and columns are counted by the threads of the
-core, whose time is that of a scan of these columns.
+Executors count the distinct values of columns. The driver computes the statistics of partitions: they come from manifests, as in the
+Java runtime.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from icefloe.spark.maintenance.cluster import execute
 from icefloe.spark.maintenance.procedure import Procedure
 
 if TYPE_CHECKING:
@@ -15,13 +16,15 @@ if TYPE_CHECKING:
 
 
 def _table_statistics(caller: Caller, given: Arguments) -> Rows:
-    builder = caller.table(given).maintenance.compute_statistics()
+    table = caller.table(given)
+    builder = table.maintenance.compute_statistics()
     if "snapshot_id" in given:
         builder = builder.snapshot(given["snapshot_id"])
     if "columns" in given:
         builder = builder.columns(*given["columns"])
     plan = builder.plan()
-    file = builder.execute(plan).statistics_file
+    result: Any = execute(table, plan, caller.spark)
+    file = result.statistics_file
     return [(plan.replaced if file is None else file.statistics_path,)]
 
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from icefloe.schema import Schema
     from icefloe.table.commit.committing_table import CommittingTable
     from icefloe.table.metadata import TableMetadata
+    from icefloe.table.scan.plan import ScanPlan
     from icefloe.table.snapshots import Snapshot
 
 VERB = "compute_statistics"
@@ -214,7 +215,7 @@ class ComputeStatistics:
         scan = _scan(self.table, metadata, snapshot).select(*(name for _, name in plan.columns))
         projection = scan.projection()
         paths = [_path(projection.as_struct(), field_id) or [] for field_id, _ in plan.columns]
-        counted = _core.distinct_values(scan.plan().stream(string_views=True), paths)
+        counted = self._sketches(scan.plan(), paths)
         ids = [field_id for field_id, _ in plan.columns]
         sequence_number = snapshot.sequence_number or 0
         blobs = other_blobs(self.table.io, known, set(ids))
@@ -236,6 +237,10 @@ class ComputeStatistics:
         commit_statistics(self.table, file, written)
         own = {blob.metadata.fields[0]: int((blob.metadata.properties or {})[NDV]) for blob in blobs[-len(ids) :]}
         return ComputeStatisticsResult(file, {name: own[field_id] for field_id, name in plan.columns})
+
+    def _sketches(self, plan: ScanPlan, paths: list[list[int]]) -> list[tuple[float, bytes]]:
+        """Return estimate and theta sketch of each column of a plan's rows, given as paths of positions."""
+        return _core.distinct_values(plan.stream(string_views=True), paths)
 
 
 def _scan(table: CommittingTable, metadata: TableMetadata, snapshot: Snapshot) -> DataScan:
