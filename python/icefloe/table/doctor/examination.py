@@ -33,7 +33,7 @@ def examine(facts: TableFacts, files: FileCheck | None = None, statistics: bool 
     """
     if files is not None and files not in get_args(FileCheck):
         raise ValidationError(f"doctor: files: expected 'list', 'heads' or None, got {files!r}")
-    # Of equally severe findings, those that cost most at each read come first.
+    # Of equally severe findings, the findings with the highest cost for each read come first.
     findings: list[Finding] = [*check_files(facts), *check_manifests(facts), *check_history(facts)]
     findings += [*check_format(facts), *check_properties(facts)]
     checks = ["properties", "format", "history", "manifests", "files"]
