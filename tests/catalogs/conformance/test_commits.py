@@ -202,3 +202,20 @@ def test_old_metadata_files_are_kept_by_default(subject, catalog, identifier):
         change(table, n=str(number))
     found = [path for path in subject.files(table.location()) if path.endswith(".metadata.json")]
     assert len(found) == 7
+
+
+def test_partition_spec_and_sort_order_return_to_earlier_ones(catalog, other_client, table, identifier):
+    table.update_spec().add_identity("id").commit()
+    table.update_sort_order().asc("id").commit()
+    added = table.metadata
+    table.update_spec().remove_field("id").commit()
+    table.update_sort_order().commit()
+    table.update_spec().add_identity("id").commit()
+    table.update_sort_order().asc("id").commit()
+    newest = other_client.load_table(identifier).metadata
+    assert newest.partition_specs == added.partition_specs
+    assert newest.sort_orders == added.sort_orders
+    assert (newest.default_spec_id, newest.default_sort_order_id) == (1, 1)
+    location = table.metadata_location
+    table.update_spec().commit()
+    assert other_client.load_table(identifier).metadata_location == location
