@@ -24,7 +24,7 @@ PARTITIONS = (
 
 
 class StatementsOfSpark(RandomStatements):
-    """Statements of Spark's own grammar: beside those of DuckDB, overwrites, sources with repeated keys, and null-safe comparisons."""
+    """Statements of Spark's own grammar: beside those of DuckDB, overwrites, null-safe comparisons, and sources with repeated keys."""
 
     def comparison(self, sides):
         pick = self.random.random()
@@ -51,7 +51,21 @@ class StatementsOfSpark(RandomStatements):
     def merge_of_all_columns(self):
         """Return a merge of `*` clauses whose source may have a key twice or a null one."""
         on = self.random.choice(
-            ["t.id = s.id", "t.n = s.n", "t.s = s.s AND t.id = s.id", "t.n <=> s.n", "t.id = s.id AND t.s <=> s.s"]
+            [
+                *(
+                    "t.id = s.id",
+                    "t.n = s.n",
+                    "t.s = s.s AND t.id = s.id",
+                    "t.n <=> s.n",
+                    "t.id = s.id AND t.s <=> s.s",
+                ),
+                *("t.id = s.id AND t.n >= s.n", "t.id < s.id AND t.s = s.s", "t.id = s.id OR t.n = s.n", "false"),
+                *(
+                    "t.id = s.id AND t.n IN (1, 3, 5)",
+                    "t.n BETWEEN s.id AND s.n AND t.s = s.s",
+                    "NOT t.id = s.id AND t.s <=> s.s",
+                ),
+            ]
         )
         clauses = [
             self.random.choice(["WHEN MATCHED THEN UPDATE SET *", "WHEN MATCHED THEN DELETE"]),

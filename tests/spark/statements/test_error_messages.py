@@ -61,6 +61,8 @@ STATEMENTS = {
         "SET name 'a'",
         "SET name =",
         "SET id = 'x'",
+        "SET id = nope",
+        "SET id = 1 WHERE id = array(1)",
         "SET id = 12345678901234567890",
     ),
     "SELECT * FROM": (
@@ -96,6 +98,7 @@ OTHERS = (
     "SHOW TBLPROPERTIES {t} ('a', 'b')",
     "ANALYZE TABLE {t} COMPUTE STATISTICS",
     "DELETE FROM {t}.snapshots",
+    "DELETE FROM {t} WHERE nope > 1",
     "DELETE FROM lake.t",
     "DELETE FROM other.db.t WHERE id IN (SELECT id FROM {t})",
     "SELECT * FROM {t}.snapshot_id_x",

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pyspark.errors import AnalysisException
+
+from icefloe.exceptions import ResolveError, ValidationError
 from icefloe.expressions import AlwaysTrue
 from icefloe.spark.dml.delete import delete_from
 from icefloe.spark.dml.located_rows import delete_located, update_located
@@ -128,10 +131,28 @@ def _filter(statement: Statement, parts: tuple[str, ...], alias: str, condition:
 def _rows(
     statement: Statement, target: PlannedTarget, alias: str, condition: str | None, selected: list[str]
 ) -> DataFrame:
+    """Return columns of the rows that a condition selects.
+
+    Raises:
+        ResolveError: The condition or a value names an unknown column.
+        ValidationError: Spark refuses the condition or a value for another reason.
+    """
     frame = located_frame(statement.spark, target.planned)
     where = "" if condition is None else f" WHERE {condition}"
     text = f"{statement.above}SELECT {', '.join(selected)} FROM {TARGET} AS {quoted(alias)}{where}"
-    return frame_of_query(statement, text, {TARGET: frame})
+    try:
+        rows = frame_of_query(statement, text, {TARGET: frame})
+        # Over Spark Connect, reading the schema makes Spark analyse the query.
+        _ = rows.schema
+    except AnalysisException as error:
+        # Spark suggests names of the rows with their positions, and counts characters of another text.
+        problem = str(error).strip().splitlines()[0].split(" Did you mean")[0].split(" SQLSTATE")[0].rstrip(".;")
+        label = f"{target.operation.upper()} {'.'.join(target.table.name())}"
+        if (error.getCondition() or "").startswith("UNRESOLVED_COLUMN"):
+            names = ", ".join(target.struct.names)
+            raise ResolveError(f"{label}: {problem}; expected one of {names}, or a text in quotes") from error
+        raise ValidationError(f"{label}: {problem}; expected a condition and values that Spark accepts") from error
+    return rows
 
 
 def _alias(cursor: Cursor, following: str) -> str | None:
