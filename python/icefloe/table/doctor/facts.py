@@ -121,12 +121,17 @@ class TableFacts:
 
         The doctor reports what a compaction mends, and nothing else, so that its findings end when its commands have run.
         """
+        nothing = _compacted_files(GROUPS.empty_table(), pa.array([], pa.int64()))
         if self.files.num_rows == 0:
-            return _compacted_files(GROUPS.empty_table(), pa.array([], pa.int64()))
+            return nothing
         options = RewriteOptions.of("doctor", compaction_options(self.threshold))
         # A property that cannot be read is a finding of its own.
         readable = {TARGET_FILE_SIZE.name: str(self.threshold(TARGET_FILE_SIZE))}
-        sizes = options.sizes("doctor", readable)
+        try:
+            sizes = options.sizes("doctor", readable)
+        except ValidationError:
+            # No size lies between a target of 1 byte and the sizes of files that stay.
+            return nothing
         specs, clustering = self.metadata.specs(), Clustering(BINPACK)
         rewrites = rewrites_to(self.metadata, sizes)
         candidates = data_file_candidates(self.plan, specs, self.metadata.spec(), clustering, sizes, options, rewrites)

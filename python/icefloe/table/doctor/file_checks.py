@@ -108,9 +108,11 @@ def _equality_deletes(facts: TableFacts) -> Iterator[Finding]:
     equality = facts.deletes.filter(pc.equal(facts.deletes.column("content"), EQUALITY))
     if equality.num_rows > 0:
         rows: int = pc.sum(equality.column("record_count")).as_py()
+        # Writers of changes leave a few at any time; from the number at which compaction removes them they are debt.
+        is_debt = pc.max(facts.fan_in).as_py() >= facts.threshold(MAX_DELETES_PER_FILE)
         yield Finding(
             "equality-deletes",
-            Severity.WARNING,
+            Severity.WARNING if is_debt else Severity.INFO,
             f"{count_text(equality.num_rows, 'equality delete file')} with {count_text(rows, 'key')}: every scan of an older data file reads "
             "the key columns of all its rows and compares them.",
             {

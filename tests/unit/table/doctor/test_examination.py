@@ -87,6 +87,10 @@ def test_doctor_leaves_small_files_below_the_threshold(new_table):
     assert "small-files" not in found(new_table(appends=4))
 
 
+def test_doctor_accepts_a_target_that_no_compaction_reaches(new_table):
+    assert "small-files" not in found(new_table(appends=6, write_target__file__size__bytes="1"))
+
+
 def test_doctor_reads_thresholds_from_table_properties(new_table):
     table = new_table(appends=4, maintenance_compact_min__small__files="4")
     assert found(table)["small-files"].evidence["small_files"] == 4
@@ -138,6 +142,10 @@ def test_doctor_reports_equality_deletes_that_apply(new_table):
     delta.commit()
     finding = found(table)["equality-deletes"]
     assert (finding.evidence["equality_delete_files"], finding.evidence["keys"]) == (1, 1)
+    assert finding.severity is Severity.INFO
+    with table.update_properties() as update:
+        update.set_properties({"maintenance.compact.max-deletes-per-file": "1"})
+    assert found(table)["equality-deletes"].severity is Severity.WARNING
 
 
 def test_doctor_reports_files_of_an_earlier_spec(new_table):
@@ -310,9 +318,11 @@ def test_doctor_compares_footers_of_files_with_columns_that_were_dropped_since(c
         update.add_column("id", StringType())
         update.rename_column("places", "points")
     table.append(pa.table({"id": ["a"]}))
+    assert table.doctor(statistics=True).findings == ()
     table.maintenance.expire_snapshots().older_than("0s").clean_expired_metadata().execute()
     assert len(table.schemas()) == 1
-    assert table.doctor(statistics=True).findings == ()
+    (finding,) = table.doctor(statistics=True).findings
+    assert (finding.code, finding.evidence) == ("unchecked-statistics", {"files": 1, "data_files": 2})
 
 
 def test_doctor_of_a_static_table_has_no_commands(new_table):
