@@ -4,7 +4,6 @@ import base64
 import hashlib
 import json
 import os
-import re
 import shutil
 import struct
 import subprocess
@@ -199,17 +198,6 @@ def test_browser_runs_no_code_of_the_table(browser, events, tmp_path):
     assert "CONSOLE" not in done.stderr
     assert "<img" not in done.stdout
     assert (done.stdout.count('class="bars"'), done.stdout.count('class="picture"')) == (3, 2)
-
-
-@pytest.mark.parametrize("width", WIDTHS)
-def test_page_is_no_wider_than_its_window(browser, events, tmp_path, width):
-    page = tmp_path / "page.html"
-    measured = "document.title = `wide ${document.documentElement.scrollWidth > innerWidth} ${innerWidth}`;"
-    # The page's policy allows no other script than its own.
-    text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", report_page(events))
-    page.write_text(text.replace("</body>", f"<script>{measured}</script></body>"), encoding="utf-8")
-    done = browser(page, f"--window-size={width},1600", "--dump-dom")
-    assert "<title>wide false" in done.stdout
 
 
 def test_report_states_what_expiry_removes(lake, table):
