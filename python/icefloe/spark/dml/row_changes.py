@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 
 from icefloe.exceptions import ValidationError
+from icefloe.spark.dml.matching_rows import DeleteMatchingRows, numbered_groups
 from icefloe.spark.reader.frame import NUMBER, file_names, located_frame, replaced_by, with_file_number
 from icefloe.spark.reader.native import FILE, POSITION
 from icefloe.spark.reader.scan_choice import plan_scan
@@ -59,6 +60,7 @@ class RowChanges:
         whole_files: Paths of data files to remove whole.
         whole_file_rows: Number of rows in these files.
         only_updates: Every removed row has a new version in ``updated``.
+        removes_scan: The operation removes the rows of the target's scan, and ``removed`` is None.
     """
 
     target: PlannedTarget
@@ -68,6 +70,7 @@ class RowChanges:
     whole_files: pa.Array = field(default_factory=lambda: pa.array([], pa.string()))
     whole_file_rows: int = 0
     only_updates: bool = True
+    removes_scan: bool = False
 
     @staticmethod
     def deleting(target: PlannedTarget) -> RowChanges:
@@ -77,15 +80,16 @@ class RowChanges:
         whole = pc.and_(whole, pc.invert(has_deletes(files)))
         whole_files = files.column("file_path").filter(whole)
         partial = files.column("file_path").filter(pc.invert(whole))
-        removed = None
-        if len(partial) > 0:
-            if len(whole_files) > 0:
-                planned = plan_scan(target.spark, target.planned.scan, located=True, only=partial)
-                target = replace(target, planned=planned)
-            removed = located_frame(target.spark, target.planned).select(FILE, POSITION)
+        if len(partial) > 0 and len(whole_files) > 0:
+            planned = plan_scan(target.spark, target.planned.scan, located=True, only=partial)
+            target = replace(target, planned=planned)
         rows = pc.sum(files.column("record_count").filter(whole)).as_py() or 0
         return RowChanges(
-            target=target, removed=removed, whole_files=whole_files, whole_file_rows=rows, only_updates=False
+            target=target,
+            whole_files=whole_files,
+            whole_file_rows=rows,
+            only_updates=False,
+            removes_scan=len(partial) > 0,
         )
 
     def commit(self) -> MergeResult:
@@ -97,9 +101,9 @@ class RowChanges:
             ValidationException: A concurrent commit conflicts.
         """
         with settings(self.target.spark, {**UNLIMITED_BATCH_BYTES, **SHUFFLE_SETTINGS}), worker_errors():
-            if self.removed is None or self.target.merges_on_read:
+            if (self.removed is None and not self.removes_scan) or self.target.merges_on_read:
                 return self._merge_on_read()
-            return self._copy_on_write(self.removed)
+            return self._copy_on_write(self._removed_rows())
 
     # ---- merge-on-read: delete files beside new rows
 
@@ -109,7 +113,9 @@ class RowChanges:
         rows = self._new_rows()
         if rows is not None:
             parts.append(_written_rows(rows, self.target, operation_id))
-        if self.removed is not None:
+        if self.removes_scan:
+            parts.append(self._deletes_of_scan(operation_id))
+        elif self.removed is not None:
             parts.append(self._written_deletes(self.removed, operation_id))
         data, deletes, deleted_rows = _run(parts)
         if data is None and deletes is None and len(self.whole_files) == 0:
@@ -128,10 +134,25 @@ class RowChanges:
             self.target.target.transaction.commit_transaction()
         return self._result(deleted_rows, _row_count(data))
 
+    def _deletes_of_scan(self, operation_id: str) -> DataFrame:
+        planned = self.target.planned
+        groups = numbered_groups(planned.plan, planned.scan.packing())
+        task = DeleteMatchingRows(groups=groups, write=self._writing_task(operation_id))
+        numbers = self.target.spark.range(0, len(groups), 1, len(groups))
+        results: DataFrame = numbers.mapInArrow(task, RESULT_SCHEMA).withColumn("kind", F.lit(_DELETES))
+        return results
+
     def _written_deletes(self, removed: DataFrame, operation_id: str) -> DataFrame:
+        positions = with_file_number(self.target.planned, removed)
+        positions = positions.select(F.col(FILE).alias("file"), F.col(POSITION).alias("pos"))
+        task = self._writing_task(operation_id)
+        # One task for all deletes of a data file: it writes one delete file, and detects a position that occurs twice.
+        return positions.repartition("file").mapInArrow(task, RESULT_SCHEMA).withColumn("kind", F.lit(_DELETES))
+
+    def _writing_task(self, operation_id: str) -> WritePositionDeletes:
         planned, table = self.target.planned, self.target.table
         table.catalog.check_location(table)
-        task = WritePositionDeletes(
+        return WritePositionDeletes(
             io_properties=dict(table.io.core.properties),
             schema=table.schema().model_dump_json(),
             specs=specs_json(table.metadata),
@@ -141,10 +162,6 @@ class RowChanges:
             targets=batch_to_ipc(planned.plan.files.select(["file_path", "spec_id", "partition"])),
             older=batch_to_ipc(self._replaceable()),
         )
-        positions = with_file_number(planned, removed)
-        positions = positions.select(F.col(FILE).alias("file"), F.col(POSITION).alias("pos"))
-        # One task for all deletes of a data file: it writes one delete file, and detects a position that occurs twice.
-        return positions.repartition("file").mapInArrow(task, RESULT_SCHEMA).withColumn("kind", F.lit(_DELETES))
 
     def _replaceable(self) -> pa.RecordBatch:
         """Return the delete files that new position deletes replace if they change the same data files."""
@@ -166,6 +183,11 @@ class RowChanges:
         )
 
     # ---- copy-on-write: files with changed rows, rewritten
+
+    def _removed_rows(self) -> DataFrame:
+        if self.removed is not None:
+            return self.removed
+        return located_frame(self.target.spark, self.target.planned).select(FILE, POSITION)
 
     def _copy_on_write(self, removed: DataFrame) -> MergeResult:
         positions = with_file_number(self.target.planned, removed).persist()
