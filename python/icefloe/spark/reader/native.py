@@ -24,6 +24,7 @@ from pyspark.sql import types as T  # noqa: N812  likewise
 
 from icefloe.spark.reader.deleted_positions import deleted_positions
 from icefloe.spark.reader.deletion_blocks import BLOCK_BITS, MAX_ROWS, WORD_ROWS_LOG2, deletion_blocks
+from icefloe.spark.reader.predicate_column import predicate_column
 from icefloe.spark.session import settings
 from icefloe.spark.types.to_spark import schema_value, to_spark_schema
 from icefloe.table.scan.plan import has_deletes
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from icefloe.schema import Schema
+    from icefloe.spark.reader.row_group_parts import DividedFile
 
 FILE, POSITION = "__icefloe_file", "__icefloe_pos"
 """Columns of a scan with positions: the key of the file and the position of the row in it."""
@@ -68,6 +70,7 @@ class NativeScan:
         name_mapped: The table has a name mapping, so files may have no field ids.
         field_ids: Spark's reader resolves columns by id in this session.
         io: Storage, to read position deletes and to check file sizes.
+        divided: Files that are read in parts, each part by tasks of its own.
     """
 
     files: pa.RecordBatch
@@ -77,6 +80,7 @@ class NativeScan:
     name_mapped: bool
     field_ids: bool
     io: Any
+    divided: tuple[DividedFile, ...] = ()
 
 
 def obstacle(scan: NativeScan, *, located: bool = False) -> str | None:
@@ -102,13 +106,14 @@ def native_frame(spark: Any, scan: NativeScan, *, located: bool = False) -> Data
     everything = pa.array(np.zeros(len(keys), dtype=np.int64))
     parts = []
     for group, paths in _grouped(scan.files, pc.invert(dirty), _groups_of(keys) if located else everything):
-        relation = _relation(spark, struct, paths)
-        parts.append(_located(relation, group) if located else relation)
+        relations = _relations(spark, scan, struct, paths)
+        parts += [_located(relation, group) if located else relation for relation in relations]
     if pc.any(dirty).as_py():
         remaining = _without_deleted(spark, scan, keys)
         for group, paths in _grouped(scan.files, dirty, _groups_of(keys)):
-            rows = remaining(_located(_relation(spark, struct, paths), group))
-            parts.append(rows if located else rows.drop(FILE, POSITION))
+            for relation in _relations(spark, scan, struct, paths):
+                rows = remaining(_located(relation, group))
+                parts.append(rows if located else rows.drop(FILE, POSITION))
     if not parts:
         empty = _relation(spark, struct, [])
         no_positions = [F.lit(None).cast("long").alias(FILE), F.lit(None).cast("long").alias(POSITION)]
@@ -229,6 +234,17 @@ def _grouped(files: pa.RecordBatch, mask: pa.Array, groups: pa.Array) -> Iterato
     """Yield each group of the masked files with the paths of its files."""
     for group in pc.unique(groups.filter(mask)).to_pylist():
         yield group, files.column("file_path").filter(pc.and_(mask, pc.equal(groups, group))).to_pylist()
+
+
+def _relations(spark: Any, scan: NativeScan, struct: Any, paths: list[str]) -> Iterator[DataFrame]:
+    """Yield the rows of files: one relation, and one for each part of a divided file."""
+    divided = [file for file in scan.divided if file.path in paths]
+    whole = [path for path in paths if all(path != file.path for file in divided)]
+    if whole:
+        yield _relation(spark, struct, whole)
+    for file in divided:
+        relation = _relation(spark, struct, [file.path])
+        yield from (relation.where(predicate_column(part, schema_value(scan.schema))) for part in file.parts)
 
 
 def _relation(spark: Any, struct: Any, paths: list[str]) -> DataFrame:

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from icefloe import _core
 from icefloe.spark.reader.native import FIELD_ID_READ, NativeScan, obstacle
+from icefloe.spark.reader.row_group_parts import divided_files, session_cores
 from icefloe.spark.reader.storage import storage_obstacle
 from icefloe.spark.types.to_spark import schema_value
 from icefloe.table.properties.definitions import NAME_MAPPING
@@ -21,11 +22,13 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from icefloe.spark.reader.row_group_parts import DividedFile
     from icefloe.table.scan import DataScan, IncrementalAppendScan
     from icefloe.table.scan.plan import ScanPlan
 
 _LOG = logging.getLogger("icefloe.spark")
 _WHOLE_FILES = {"split-size": str(2**62)}
+_FILTER_PUSHDOWN = "spark.sql.parquet.filterPushdown"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,9 +97,11 @@ def plan_scan(
         or storage_obstacle(spark, plan.files, scan.io.core.properties)
         or obstacle(native, located=located)
     )
+    if problem is None and not located:
+        native = replace(native, divided=_divided(spark, plan, native))
     choice = ScanChoice(
         native=problem is None,
-        reason="all files are Parquet and Spark finds their columns" if problem is None else problem,
+        reason=_native_reason(native) if problem is None else problem,
         files=plan.files.num_rows,
         delete_files=plan.deletes.num_rows,
         counters=plan.counters,
@@ -105,6 +110,23 @@ def plan_scan(
     if problem is not None:
         return PlannedScan(scan=scan, plan=plan, predicate=predicate, native=None, choice=choice, only=only)
     return PlannedScan(scan=scan, plan=plan, predicate=predicate, native=native, choice=choice, only=only)
+
+
+def _divided(spark: Any, plan: ScanPlan, native: NativeScan) -> tuple[DividedFile, ...]:
+    """Return the files that Spark's reader reads in parts; none if the session does not skip pages by their statistics."""
+    cores = session_cores(spark)
+    if cores is None or spark.conf.get(_FILTER_PUSHDOWN, "true") != "true":
+        return ()
+    return divided_files(plan, native.schema, cores)
+
+
+def _native_reason(native: NativeScan) -> str:
+    reason = "all files are Parquet and Spark finds their columns"
+    if not native.divided:
+        return reason
+    columns = ", ".join(dict.fromkeys(file.column for file in native.divided))
+    count = len(native.divided)
+    return f"{reason}; {count} with a row group larger than the share of a core in parts, by ranges of {columns}"
 
 
 def _bound_filter(scan: DataScan | IncrementalAppendScan) -> str:
