@@ -73,7 +73,7 @@ impl MergedRuns {
     pub(super) fn new(runs: Vec<Run>, order: &RowOrder, batch_rows: usize) -> Result<Self> {
         let (mut cursors, mut held) = (Cursors::default(), Held::default());
         for run in runs {
-            let cursor = held.advance(run.open(order)?, order)?;
+            let cursor = held.advance(run.open(order), order)?;
             let position = cursors.cursors.len();
             cursors.cursors.push(None);
             cursors.prefixes.push(u128::MAX);

@@ -133,7 +133,8 @@ impl RecordBatchReader for SortedRows {
     }
 }
 
-/// Spilled runs by level: a run of level `n` was merged from `FAN_IN` runs of level `n - 1`.
+/// Spilled runs by level: a run of level `n` was merged from `FAN_IN` runs of level `n - 1`. The runs of a level share a
+/// file, which goes when they are merged.
 struct Runs {
     schema: SchemaRef,
     order: Arc<RowOrder>,
@@ -164,10 +165,9 @@ impl Runs {
         self.merged_rows = rows.batch_rows(memory_bytes, SORTED_BATCHES);
         let batch_rows = self.batch_rows;
         let gathered_rows = rows.len().div_ceil(RUN_PARTS).clamp(batch_rows, MOST_GATHERED_ROWS);
-        let (schema, order) = (Arc::clone(&self.schema), Arc::clone(&self.order));
+        let mut writer = RunWriter::new(&self.schema, &self.order, self.last_of(0))?;
         let work = move || {
             let mut rows = rows.sorted(gathered_rows);
-            let mut writer = RunWriter::new(&schema, &order)?;
             while let Some((batch, keys)) = rows.next_part()? {
                 for (part, keys) in keys.chunks(batch_rows).enumerate() {
                     writer.write(&batch.slice(part * batch_rows, keys.len()), keys.to_vec())?;
@@ -191,15 +191,20 @@ impl Runs {
                 break;
             }
             let full = std::mem::take(&mut self.levels[level]);
-            run = self.merge(full)?;
+            run = self.merge(full, self.last_of(level + 1))?;
         }
         Ok(())
     }
 
-    /// Merge runs into one.
-    fn merge(&self, runs: Vec<Run>) -> Result<Run> {
+    /// Return the last run of a level.
+    fn last_of(&self, level: usize) -> Option<&Run> {
+        self.levels.get(level).and_then(|runs| runs.last())
+    }
+
+    /// Merge runs into one, in the file of `last` or a new one.
+    fn merge(&self, runs: Vec<Run>, last: Option<&Run>) -> Result<Run> {
         let mut merged = MergedRuns::new(runs, &self.order, self.batch_rows)?;
-        let mut writer = RunWriter::new(&self.schema, &self.order)?;
+        let mut writer = RunWriter::new(&self.schema, &self.order, last)?;
         while let Some((batch, keys)) = merged.next_batch(&self.order)? {
             writer.write(&batch, keys)?;
         }
@@ -215,7 +220,7 @@ impl Runs {
             // The last runs are the smallest. Merging one run more than are too many leaves `FAN_IN` runs.
             let count = FAN_IN.min(runs.len() - FAN_IN + 1);
             let rest = runs.split_off(runs.len() - count);
-            runs.push(self.merge(rest)?);
+            runs.push(self.merge(rest, None)?);
         }
         MergedRuns::new(runs, &self.order, self.merged_rows)
     }
@@ -223,6 +228,8 @@ impl Runs {
 
 #[cfg(test)]
 mod tests {
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::Int64Type;
     use arrow_array::{ArrayRef, Int64Array};
     use icefloe_format::spec::{PartitionSpec, Schema, SortOrder};
 
@@ -239,14 +246,14 @@ mod tests {
         RowOrder::new(&schema, &spec, Some(&order), None).unwrap()
     }
 
-    /// Return a run of the numbers 0 to 999, in batches of 100.
-    fn run(order: &RowOrder) -> Run {
+    /// Return a run of the numbers 0 to 999, in batches of 100, after the run `last` of a file.
+    fn run(order: &RowOrder, last: Option<&Run>) -> Run {
         let numbers: Vec<i64> = (0..1_000).collect();
         let batch = |numbers: &[i64]| {
             let a: ArrayRef = Arc::new(Int64Array::from(numbers.to_vec()));
             RecordBatch::try_from_iter_with_nullable([("a", a, false)]).unwrap()
         };
-        let mut writer = RunWriter::new(&batch(&[]).schema(), order).unwrap();
+        let mut writer = RunWriter::new(&batch(&[]).schema(), order, last).unwrap();
         for numbers in numbers.chunks(100) {
             let batch = batch(numbers);
             let keys = order.keys(&batch).unwrap();
@@ -256,9 +263,28 @@ mod tests {
     }
 
     #[test]
+    fn runs_of_a_level_share_a_file_and_are_merged_from_it() {
+        let order = Arc::new(by_a());
+        let mut last = run(&order, None);
+        let mut runs = vec![];
+        for _ in 0..2 {
+            let next = run(&order, Some(&last));
+            assert!(next.shares_file(&last));
+            runs.push(std::mem::replace(&mut last, next));
+        }
+        runs.push(last);
+        let mut merged = MergedRuns::new(runs, &order, 64).unwrap();
+        let mut found: Vec<i64> = vec![];
+        while let Some((batch, _)) = merged.next_batch(&order).unwrap() {
+            found.extend(batch.column(0).as_primitive::<Int64Type>().values());
+        }
+        assert!(found.iter().copied().eq((0..3_000).map(|row| row / 3)));
+    }
+
+    #[test]
     fn run_that_cannot_be_read_ends_the_rows_with_an_error() {
         let order = Arc::new(by_a());
-        let (whole, cut) = (run(&order), run(&order));
+        let (whole, cut) = (run(&order, None), run(&order, None));
         cut.cut(10_000);
         let merged = MergedRuns::new(vec![whole, cut], &order, 64).unwrap();
         let schema = Arc::new(arrow_schema::Schema::empty());

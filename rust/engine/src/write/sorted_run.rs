@@ -1,9 +1,10 @@
 //! Sorted rows in a temporary file, with their keys if those are short: so they are not made again for a merge.
+//!
+//! Runs follow each other in one file: a process may have few files open.
 
 use std::fs::File;
 use std::io::{Error as IoError, ErrorKind, IoSlice, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
-
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -23,10 +24,17 @@ use crate::runtime::spill::temporary_file;
 /// Bytes of a key.
 const KEY_BYTES: i32 = 16;
 
-/// A run that is being written.
-pub(super) struct RunWriter {
+/// A temporary file of consecutive runs. One thread at a time writes or reads it.
+struct RunFile {
     path: PathBuf,
     file: File,
+}
+
+/// A run that is being written.
+pub(super) struct RunWriter {
+    file: Arc<RunFile>,
+    /// Offset of the run in the file.
+    start: u64,
     /// The schema with the column of keys; None if the run has no keys.
     keyed: Option<SchemaRef>,
     schema: SchemaRef,
@@ -36,13 +44,21 @@ pub(super) struct RunWriter {
 }
 
 impl RunWriter {
-    /// Create an empty run in the directory of temporary files; only the owner can read it.
-    pub(super) fn new(schema: &SchemaRef, order: &RowOrder) -> Result<Self> {
+    /// Create an empty run after the last run of a file, or else in a new temporary file, which only the
+    /// owner can read.
+    ///
+    /// # Errors
+    /// [`Error::System`] where no file can be made.
+    pub(super) fn new(schema: &SchemaRef, order: &RowOrder, last: Option<&Run>) -> Result<Self> {
         let keyed = order.has_short_keys().then(|| with_keys(schema));
-        let (path, file) = temporary_file("run")?;
+        let (file, start) = match last {
+            Some(last) => (Arc::clone(&last.file), last.end()),
+            None => (Arc::new(RunFile::new()?), 0),
+        };
+        file.seek(start)?;
         let encoder = StreamEncoder::try_new(keyed.as_deref().unwrap_or(schema));
-        let encoder = encoder.map_err(|error| broken(&path, error))?;
-        Ok(Self { path, file, keyed, schema: Arc::clone(schema), encoder, lengths: vec![] })
+        let encoder = encoder.map_err(|error| file.broken(error))?;
+        Ok(Self { file, start, keyed, schema: Arc::clone(schema), encoder, lengths: vec![] })
     }
 
     /// Write rows and the first bytes of their keys.
@@ -53,14 +69,14 @@ impl RunWriter {
                 keyed_batch(schema, batch, keys).and_then(|batch| self.encoder.encode(&batch))
             }
         };
-        let buffers = encoded.map_err(|error| broken(&self.path, error))?;
+        let buffers = encoded.map_err(|error| self.file.broken(error))?;
         self.lengths.push(buffers.iter().map(Buffer::len).sum());
-        write_all(&self.file, &buffers).map_err(|error| failed(&self.path, &error))
+        write_all(&self.file.file, &buffers).map_err(|error| self.file.failed(&error))
     }
 
     /// End the run.
     pub(super) fn finish(self) -> Run {
-        Run { path: self.path, schema: self.schema, file: self.file, lengths: self.lengths }
+        Run { file: self.file, start: self.start, schema: self.schema, lengths: self.lengths }
     }
 }
 
@@ -83,39 +99,49 @@ fn write_all(mut file: &File, buffers: &[Buffer]) -> Result<(), IoError> {
 
 /// A complete run.
 pub(super) struct Run {
-    path: PathBuf,
+    file: Arc<RunFile>,
+    start: u64,
     schema: SchemaRef,
-    file: File,
     lengths: Vec<usize>,
 }
 
 impl Run {
     /// Read the run's batches in order.
-    pub(super) fn open(mut self, order: &RowOrder) -> Result<RunReader> {
-        self.file.seek(SeekFrom::Start(0)).map_err(|error| failed(&self.path, &error))?;
-        Ok(RunReader {
-            path: self.path,
+    pub(super) fn open(self, order: &RowOrder) -> RunReader {
+        RunReader {
             file: self.file,
+            next: self.start,
             schema: self.schema,
             has_keys: order.has_short_keys(),
             decoder: StreamDecoder::new(),
             lengths: self.lengths.into_iter(),
-        })
+        }
+    }
+
+    /// Return the offset after the run's last byte.
+    fn end(&self) -> u64 {
+        self.start + self.lengths.iter().map(|length| *length as u64).sum::<u64>()
     }
 }
 
 #[cfg(test)]
 impl Run {
-    /// Remove the bytes after the first `bytes`.
+    /// Remove the bytes after the first `bytes` of the run.
     pub(super) fn cut(&self, bytes: u64) {
-        self.file.set_len(bytes).unwrap();
+        self.file.file.set_len(self.start + bytes).unwrap();
+    }
+
+    /// Return whether two runs are in one file.
+    pub(super) fn shares_file(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.file, &other.file)
     }
 }
 
 /// The batches of a run.
 pub(super) struct RunReader {
-    path: PathBuf,
-    file: File,
+    file: Arc<RunFile>,
+    /// Offset of the next batch.
+    next: u64,
     schema: SchemaRef,
     has_keys: bool,
     decoder: StreamDecoder,
@@ -139,10 +165,13 @@ impl RunReader {
     ) -> Result<Option<RunBatch>> {
         let Some(length) = self.lengths.next() else { return Ok(None) };
         let mut bytes = memory.take(length);
-        self.file.read_exact(&mut bytes).map_err(|error| failed(&self.path, &error))?;
+        self.file.seek(self.next)?;
+        let read = (&self.file.file).read_exact(&mut bytes);
+        read.map_err(|error| self.file.failed(&error))?;
+        self.next += length as u64;
         let bytes = Buffer::from_vec(bytes);
         let batch = self.decoder.decode(&mut bytes.clone());
-        let batch = batch.map_err(|error| broken(&self.path, error))?;
+        let batch = batch.map_err(|error| self.file.broken(error))?;
         let batch = batch.ok_or_else(|| Error::internal("sort rows", "a run has no rows"))?;
         let (rows, keys) = self.rows_and_keys(batch, order)?;
         Ok(Some(RunBatch { rows, keys, bytes }))
@@ -167,7 +196,7 @@ impl RunReader {
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
         RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)
             .map(|batch| (batch, keys))
-            .map_err(|error| broken(&self.path, error))
+            .map_err(|error| self.file.broken(error))
     }
 }
 
@@ -189,20 +218,31 @@ fn keyed_batch(
     RecordBatch::try_new(Arc::clone(schema), columns)
 }
 
-impl Drop for RunReader {
-    fn drop(&mut self) {
-        #[cfg(not(unix))]
-        remove_temporary(&self.path);
+impl RunFile {
+    fn new() -> Result<Self> {
+        temporary_file("run").map(|(path, file)| Self { path, file })
+    }
+
+    fn seek(&self, offset: u64) -> Result<()> {
+        let sought = (&self.file).seek(SeekFrom::Start(offset));
+        sought.map(drop).map_err(|error| self.failed(&error))
+    }
+
+    fn failed(&self, error: &IoError) -> Error {
+        Error::of_system(format!("{}, a temporary file", self.path.display()), error)
+    }
+
+    fn broken(&self, error: ArrowError) -> Error {
+        match error {
+            ArrowError::IoError(_, source) => self.failed(&source),
+            other => Error::internal(format!("sort rows in {}", self.path.display()), other),
+        }
     }
 }
 
-fn failed(path: &Path, error: &IoError) -> Error {
-    Error::of_system(format!("{}, a temporary file", path.display()), error)
-}
-
-fn broken(path: &Path, error: ArrowError) -> Error {
-    match error {
-        ArrowError::IoError(_, source) => failed(path, &source),
-        other => Error::internal(format!("sort rows in {}", path.display()), other),
+impl Drop for RunFile {
+    fn drop(&mut self) {
+        #[cfg(not(unix))]
+        remove_temporary(&self.path);
     }
 }
