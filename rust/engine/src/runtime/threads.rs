@@ -8,13 +8,16 @@ use std::time::Duration;
 pub(crate) const CHECK_EVERY: Duration = Duration::from_millis(100);
 
 /// Return the default number of threads: `OMP_NUM_THREADS` (Spark sets it to the cores of
-/// a task), else the cores this process may use.
+/// a task), else the cores that this process may use at the first call.
 pub fn default_threads() -> usize {
+    // The system reads files of control groups for each answer: nine times in a small commit.
+    static CORES: OnceLock<usize> = OnceLock::new();
     let from_environment = std::env::var("OMP_NUM_THREADS")
         .ok()
         .and_then(|text| text.trim().parse::<usize>().ok())
         .filter(|threads| *threads > 0);
-    from_environment.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    from_environment.unwrap_or_else(|| *CORES.get_or_init(cores))
 }
 
 /// Return the text of a panic as an error.
