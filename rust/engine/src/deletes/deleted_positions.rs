@@ -40,6 +40,7 @@ pub(crate) fn deleted_positions(
             partition: HashMap::new(),
             projection: &schema,
             string_views: true,
+            dictionaries: false,
             residual: Predicate::AlwaysTrue,
             deletes: RowDeletes::default(),
             marked: None,

@@ -6,7 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{
     Array, ArrayRef, BooleanArray, Int64Array, ListArray, MapArray, StructArray, UInt32Array,
 };
-use arrow_schema::{ArrowError, DataType, FieldRef, Fields};
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use arrow_select::take::take;
 use icefloe_format::spec::null_array;
 use roaring::RoaringTreemap;
@@ -90,6 +90,22 @@ pub(crate) fn assemble(
             Ok(Arc::new(BooleanArray::from(numbers.iter().map(among).collect::<Vec<_>>())))
         }
     }
+}
+
+/// Return a schema with the dictionary types of those columns that are dictionaries of its types.
+pub(crate) fn schema_of(schema: &SchemaRef, columns: &[ArrayRef]) -> SchemaRef {
+    let is_dictionary = |column: &ArrayRef| matches!(column.data_type(), DataType::Dictionary(..));
+    if !columns.iter().any(is_dictionary) {
+        return Arc::clone(schema);
+    }
+    let fields = schema.fields().iter().zip(columns);
+    let fields = fields.map(|(field, column)| match column.data_type() {
+        DataType::Dictionary(_, values) if values.as_ref() == field.data_type() => {
+            Arc::new(Field::clone(field).with_data_type(column.data_type().clone()))
+        }
+        _ => Arc::clone(field),
+    });
+    Arc::new(Schema::new(fields.collect::<Fields>()))
 }
 
 fn row_numbers(decoded: &[ArrayRef]) -> Result<&Int64Array, ArrowError> {

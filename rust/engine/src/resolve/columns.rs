@@ -18,7 +18,7 @@ use parquet::arrow::ProjectionMask;
 use parquet::schema::types::SchemaDescriptor;
 use roaring::RoaringTreemap;
 
-use super::assemble::{ColumnPlan, assemble};
+use super::assemble::{ColumnPlan, assemble, schema_of};
 use super::convert::{conversion, decoded_type};
 use super::file_columns::FileColumn;
 use super::metadata_columns as reserved;
@@ -102,7 +102,19 @@ impl BatchPlan {
             .any(|column| matches!(column, ColumnPlan::Position | ColumnPlan::Deleted(_)))
     }
 
-    /// Make a batch of the wanted schema from a decoded one.
+    /// Return the leaves of top-level columns whose decoded values are the column's values. Every leaf must be a top-level
+    /// column.
+    pub(crate) fn unconverted(&self) -> BTreeSet<usize> {
+        let kept = self.columns.iter().filter_map(|column| match column {
+            ColumnPlan::Leaf { index, conversion } if conversion.keeps_values() => {
+                self.leaves.iter().nth(*index).copied()
+            }
+            _ => None,
+        });
+        kept.collect()
+    }
+
+    /// Make a batch of the wanted schema from a decoded one. A column that was decoded to a dictionary remains one.
     pub(crate) fn make(&self, decoded: &RecordBatch) -> Result<RecordBatch, ArrowError> {
         let rows = decoded.num_rows();
         let columns = self
@@ -111,7 +123,7 @@ impl BatchPlan {
             .map(|column| assemble(column, decoded.columns(), rows))
             .collect::<Result<Vec<_>, _>>()?;
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)
+        RecordBatch::try_new_with_options(schema_of(&self.schema, &columns), columns, &options)
     }
 }
 

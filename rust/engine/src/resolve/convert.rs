@@ -93,6 +93,11 @@ pub(crate) fn conversion(decoded: &DataType, wanted: &DataType) -> Option<Conver
 }
 
 impl Conversion {
+    /// Return whether the conversion keeps every decoded value; views may be gathered.
+    pub(crate) fn keeps_values(&self) -> bool {
+        matches!(self, Self::Keep | Self::GatherStrings | Self::GatherBinaries)
+    }
+
     /// Convert an array.
     pub(crate) fn apply(&self, array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
         match self {

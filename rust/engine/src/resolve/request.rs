@@ -35,6 +35,8 @@ pub(crate) struct FileRequest<'a> {
     /// The columns of the batches.
     pub(crate) projection: &'a Schema,
     pub(crate) string_views: bool,
+    /// Whether the columns of batches may be dictionaries of their types.
+    pub(crate) dictionaries: bool,
     /// The predicate that rows must satisfy.
     pub(crate) residual: BoundPredicate,
     /// The partition tuple by partition field id, if a column shows it.
@@ -73,6 +75,7 @@ impl<'a> FileRequest<'a> {
             identities: HashMap::new(),
             projection,
             string_views: true,
+            dictionaries: false,
             residual: Predicate::AlwaysTrue,
             partition: HashMap::new(),
             deletes: RowDeletes::default(),

@@ -13,3 +13,4 @@ pub use crate::deletes::delete_file::DeleteFile;
 pub use row_selection::RowSelection;
 pub use stream::{Scan, ScanOptions, ScanReader};
 pub use task::ScanTask;
+pub(crate) use work::ScanWork;

@@ -99,6 +99,7 @@ impl Scan {
             batch_size: options.batch_size,
             limit: options.limit,
             string_views: options.string_views,
+            dictionaries: false,
             rows: options.rows,
             process_id: std::process::id(),
         };

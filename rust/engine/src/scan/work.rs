@@ -49,6 +49,8 @@ pub(crate) struct ScanWork {
     pub(crate) batch_size: BatchSize,
     pub(crate) limit: Option<usize>,
     pub(crate) string_views: bool,
+    /// Whether the columns of batches may be dictionaries of their types.
+    pub(crate) dictionaries: bool,
     /// The selected rows among the rows that are not deleted; `None` for all.
     pub(crate) rows: Option<RowSelection>,
     pub(crate) process_id: u32,
@@ -191,6 +193,7 @@ impl ScanWork {
             identities: self.identities(task)?,
             projection: &self.projection,
             string_views: self.string_views,
+            dictionaries: self.dictionaries,
             residual: self.residual(task)?,
             partition: self.partition(task)?,
             deletes: RowDeletes::default(),

@@ -1,78 +1,131 @@
 //! Sketches of the distinct values of columns.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch, make_array};
 use arrow_buffer::NullBuffer;
-use futures::StreamExt;
-use futures::stream::FuturesUnordered;
 use icefloe_format::Error as FormatError;
-use icefloe_format::sketch::{ThetaSketch, add_values};
+use icefloe_format::sketch::{ColumnSketch, ThetaSketch};
 
+use crate::bytes::data_file::TailFetch;
 use crate::error::{Error, Result};
-use crate::runtime::executor::compute;
-use crate::runtime::{block_on, default_threads, runtime};
-use crate::scan::Scan;
-
-const TASK: &str = "count distinct values";
+use crate::formats::data_format::DataUnit;
+use crate::pipeline::{Pipeline, Step, Work};
+use crate::runtime::CHECK_EVERY;
+use crate::scan::{Scan, ScanWork};
 
 /// Return one sketch for each column of a scan, given as its path: the position of the column in a batch, then of the child
 /// in each enclosing struct.
 ///
-/// Batches are hashed on several threads, each into sketches of its own. Merged sketches do not depend on how the
-/// batches were divided.
+/// The thread that decodes rows hashes them, into sketches of its own. Merged sketches do not depend on how the rows were
+/// divided.
 ///
 /// # Errors
-/// The errors of the scan; `InvalidArgument` for a column that is not primitive.
+/// The errors of the scan; `InvalidArgument` for a column that is not primitive, and for a scan with a limit.
 pub fn distinct_values<E: From<Error>>(
     scan: &Scan,
     columns: &[Vec<usize>],
     mut check: impl FnMut() -> std::result::Result<(), E>,
 ) -> std::result::Result<Vec<ThetaSketch>, E> {
-    let mut reader = scan.open()?;
-    let none = || vec![ThetaSketch::default(); columns.len()];
-    let mut idle: Vec<Vec<ThetaSketch>> = (0..default_threads()).map(|_| none()).collect();
-    let mut busy = FuturesUnordered::new();
-    while let Some(batch) = reader.next_batch_checking(&mut check)?? {
-        let mut sketches = match idle.pop() {
-            Some(sketches) => sketches,
-            None => block_on(async { finished(busy.next().await) })?,
-        };
-        let columns = columns.to_vec();
-        let work =
-            compute(TASK, move || add_batch(&mut sketches, &batch, &columns).map(|()| sketches));
-        busy.push(runtime()?.spawn(work));
-    }
-    while !busy.is_empty() {
-        idle.push(block_on(async { finished(busy.next().await) })?);
-    }
-    let mut merged = none();
-    for sketches in idle {
-        for (all, part) in merged.iter_mut().zip(&sketches) {
-            all.merge(part);
+    let work = Arc::new(Counted::new(scan, columns)?);
+    let mut pipeline = Pipeline::new(Arc::clone(&work), scan.flight())?;
+    loop {
+        match pipeline.next_within(CHECK_EVERY)? {
+            Step::Item(()) => {}
+            Step::Pending => check()?,
+            Step::End => break,
         }
     }
-    Ok(merged)
+    Ok(work.merged()?)
 }
 
-type Joined = std::result::Result<Result<Vec<ThetaSketch>>, tokio::task::JoinError>;
-
-fn finished(outcome: Option<Joined>) -> Result<Vec<ThetaSketch>> {
-    let outcome = outcome.ok_or_else(|| Error::internal(TASK, "no task runs"))?;
-    outcome.unwrap_or_else(|error| Err(Error::internal(TASK, error)))
+/// The columns of a scan whose values are counted.
+struct Counted {
+    scan: Arc<ScanWork>,
+    columns: Vec<Vec<usize>>,
+    /// Sketches of all columns that no thread currently adds to.
+    idle: Mutex<Vec<Vec<ColumnSketch>>>,
 }
 
-fn add_batch(
-    sketches: &mut [ThetaSketch],
-    batch: &RecordBatch,
-    columns: &[Vec<usize>],
-) -> Result<()> {
-    for (sketch, path) in sketches.iter_mut().zip(columns) {
-        add_values(sketch, &column(batch, path)?)?;
+impl Counted {
+    fn new(scan: &Scan, columns: &[Vec<usize>]) -> Result<Self> {
+        let scan = scan.work().of_this_process();
+        if let Some(limit) = scan.limit {
+            let reason = format!("expected a scan without a limit, got a limit of {limit} rows");
+            return Err(FormatError::invalid("distinct values", reason).into());
+        }
+        // Hashes do not depend on the layout of strings, and dictionaries and offsets are the cheapest to decode.
+        let scan = ScanWork { string_views: false, dictionaries: true, ..ScanWork::clone(&scan) };
+        let (columns, idle) = (columns.to_vec(), Mutex::default());
+        Ok(Self { scan: Arc::new(scan), columns, idle })
     }
-    Ok(())
+
+    fn add(&self, sketches: &mut [ColumnSketch], batch: &RecordBatch) -> Result<()> {
+        for (sketch, path) in sketches.iter_mut().zip(&self.columns) {
+            sketch.add(&column(batch, path)?)?;
+        }
+        Ok(())
+    }
+
+    fn none(&self) -> Vec<ColumnSketch> {
+        vec![ColumnSketch::default(); self.columns.len()]
+    }
+
+    /// Merge the sketches of all threads.
+    fn merged(&self) -> Result<Vec<ThetaSketch>> {
+        let mut merged = vec![ThetaSketch::default(); self.columns.len()];
+        let idle = std::mem::take(&mut *self.idle.lock().unwrap_or_else(PoisonError::into_inner));
+        for sketches in idle {
+            for (all, part) in merged.iter_mut().zip(sketches) {
+                all.merge(&part.finish()?);
+            }
+        }
+        Ok(merged)
+    }
 }
 
-/// The column at a path; a null struct makes its children null.
+impl Work for Arc<Counted> {
+    type Unit = DataUnit;
+    type Item = ();
+
+    fn tasks(&self) -> usize {
+        self.scan.tasks()
+    }
+
+    fn fetch_tail(&self, task: usize) -> Option<TailFetch> {
+        self.scan.fetch_tail(task)
+    }
+
+    fn prepare(&self, task: usize, tail: Option<TailFetch>) -> Result<Vec<DataUnit>> {
+        self.scan.prepare(task, tail)
+    }
+
+    fn prefetch(&self, unit: &DataUnit, most: usize) -> Option<usize> {
+        self.scan.prefetch(unit, most)
+    }
+
+    fn decode(&self, unit: DataUnit, emit: &mut dyn FnMut(()) -> bool) -> Result<()> {
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = idle().pop();
+        let mut sketches = known.unwrap_or_else(|| self.none());
+        let mut outcome = Ok(());
+        self.scan.decode(unit, &mut |batch| {
+            outcome = self.add(&mut sketches, &batch);
+            outcome.is_ok()
+        })?;
+        outcome?;
+        idle().push(sketches);
+        emit(());
+        Ok(())
+    }
+
+    fn bytes((): &()) -> usize {
+        0
+    }
+}
+
+/// Return the column at a path. A null struct makes its children null.
 fn column(batch: &RecordBatch, path: &[usize]) -> Result<ArrayRef> {
     let absent = || FormatError::invalid("column", format!("the batch has no path {path:?}"));
     let (first, rest) = path.split_first().ok_or_else(absent)?;

@@ -47,6 +47,8 @@ pub(crate) struct OpenFile {
     pub(crate) output: BatchPlan,
     /// Whether batches hold strings and binaries as views.
     pub(crate) string_views: bool,
+    /// Whether the columns of batches may be dictionaries of their types.
+    pub(crate) dictionaries: bool,
     pub(crate) tests: Vec<RowTest>,
     pub(crate) keys: Option<KeyFilters>,
     pub(crate) deleted: Option<Arc<RoaringTreemap>>,

@@ -11,7 +11,7 @@ use parquet::file::metadata::ParquetMetaData;
 use super::bloom::prune_by_bloom_filters;
 use super::cut::{cut, page_starts, part_rows};
 use super::file::{Footer, OpenFile, WHAT};
-use super::flat::{FEW_COLUMNS, FlatGroup, RowGroup};
+use super::flat::{FEW_COLUMNS, FlatGroup, Form, RowGroup};
 use super::page_index::{IndexedPages, predicate_leaves};
 use super::pages::{RowRanges, rows_that_might_match};
 use super::row_groups::{in_range, that_might_match};
@@ -55,6 +55,7 @@ pub(crate) fn parquet_units(request: &FileRequest<'_>) -> Result<Vec<Unit>> {
         reader,
         output,
         string_views: request.string_views,
+        dictionaries: request.dictionaries,
         tests,
         keys,
         deleted: request.deletes.positions.clone(),
@@ -159,7 +160,11 @@ fn flat_group(
     let tested: BTreeSet<usize> =
         tested.chain(file.keys.iter().flat_map(KeyFilters::leaves)).collect();
     let leaves = tested.union(&file.output.leaves).copied().collect();
+    let unconverted = if file.dictionaries { file.output.unconverted() } else { BTreeSet::new() };
     // Row filters and equality deletes compare views.
-    let is_viewed = |leaf| file.string_views || tested.contains(&leaf);
-    FlatGroup::new(&group, file.reader.schema(), &leaves, is_viewed).map(Arc::new)
+    let form = |leaf| Form {
+        is_viewed: file.string_views || tested.contains(&leaf),
+        may_be_dictionary: unconverted.contains(&leaf) && !tested.contains(&leaf),
+    };
+    FlatGroup::new(&group, file.reader.schema(), &leaves, form).map(Arc::new)
 }

@@ -11,6 +11,7 @@ from icefloe import _core
 from icefloe.exceptions import CorruptFileError, ResolveError, ValidationError
 from icefloe.table.maintenance import MaintenanceTable
 from icefloe.table.statistics import BlobMetadata, StatisticsFile
+from icefloe.types import LongType
 
 from tests.unit.table.conftest import rows_of
 
@@ -131,6 +132,58 @@ def test_estimate_of_many_values_is_close_and_repeatable(catalog):
     again = _core.distinct_values(table.scan().plan().stream(), [[0], [1]])
     assert [int(estimate) for estimate, _ in again] == list(result.distinct_counts.values())
     assert [len(sketch) for _, sketch in again] == [24 + 8 * 4096] * 2
+
+
+def test_sketches_do_not_depend_on_format_and_encoding(catalog):
+    # Columns of few values are read as dictionaries, whose entries are hashed once; the others and Avro files are read row by row.
+    count = 20_000
+    rows = pa.table(
+        {
+            "id": pa.array(range(count), pa.int64()),
+            "n": pa.array([None if one % 7 == 0 else one % 1_000 for one in range(count)], pa.int32()),
+            "text": pa.array([None if one % 5 == 0 else f"text {one % 300}" for one in range(count)]),
+            "price": pa.array([one % 400 for one in range(count)]).cast(pa.decimal128(19)).cast(pa.decimal128(38, 2)),
+            "day": pa.array([one % 90 for one in range(count)], pa.int32()).cast(pa.date32()),
+            "raw": pa.array([bytes([one % 50]) for one in range(count)]),
+            "none": pa.array([None] * count, pa.string()),
+        }
+    )
+    sketches = []
+    small_groups = {"write.parquet.row-group-size-bytes": "1", "write.parquet.row-group-check-min-record-count": "3000"}
+    for properties in ({}, small_groups, {"write.format.default": "avro"}):
+        name = f"db.t{len(sketches)}"
+        table = catalog.create_table(name, rows.schema, properties={**properties, "write.delete.mode": "merge-on-read"})
+        table.append(rows)
+        table.delete("n >= 500 or text = 'text 7'")
+        sketches.append(
+            [
+                bytes(sketch)
+                for _, sketch in _core.distinct_values(table.scan().plan().stream(), [[at] for at in range(7)])
+            ]
+        )
+        assert counts(table, "n", "text", "day", "raw", "none") == {
+            "n": 500,
+            "text": 239,
+            "day": 90,
+            "raw": 50,
+            "none": 0,
+        }
+    assert sketches[0] == sketches[1] == sketches[2]
+
+
+def test_promoted_columns_are_counted_with_their_new_type(catalog):
+    table = catalog.create_table("db.t", pa.schema([("n", pa.int32())]))
+    table.append(pa.table({"n": pa.array([1, 2, 2, None] * 100, pa.int32())}))
+    with table.update_schema() as update:
+        update.update_column("n", LongType())
+    table.append(pa.table({"n": pa.array([2, 3] * 100, pa.int64())}))
+    assert counts(table, "n") == {"n": 3}
+
+
+def test_scans_with_a_limit_are_refused(new_table):
+    stream = new_table().scan(limit=2).plan().stream()
+    with pytest.raises(ValidationError, match="expected a scan without a limit, got a limit of 2 rows"):
+        _core.distinct_values(stream, [[0]])
 
 
 def test_tables_without_rows_have_nothing_to_count(catalog):

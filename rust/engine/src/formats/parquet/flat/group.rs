@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Schema, TimeUnit};
-use parquet::basic::Type as PhysicalType;
+use parquet::basic::{Encoding, Type as PhysicalType};
 use parquet::file::metadata::ColumnChunkMetaData;
 
 use super::boolean::Boolean;
@@ -15,9 +15,19 @@ use super::encoded::Encoded;
 use super::fixed::{
     Decimal32, Decimal64, DecimalBytes, Fixed, FixedBytes, Float32, Float64, Int32, Int64, Stored,
 };
+use super::keyed::Keyed;
 use super::texts::{Content, Texts};
 use super::value_type::ValueType;
 use super::views::Views;
+
+/// The Arrow form of a decoded column.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Form {
+    /// Whether strings and binaries are views.
+    pub(crate) is_viewed: bool,
+    /// Whether a column chunk without other than dictionary-encoded pages decodes to a dictionary array.
+    pub(crate) may_be_dictionary: bool,
+}
 
 /// The columns of a row group, by leaf.
 pub(crate) struct FlatGroup {
@@ -25,23 +35,22 @@ pub(crate) struct FlatGroup {
 }
 
 impl FlatGroup {
-    /// Return columns that decode to the types of `schema`, whose strings and binaries are views. Leaves for which
-    /// `is_viewed` is false decode to arrays with offsets instead of views. `None` if a leaf is nested or has a type or
-    /// encoding that only the Parquet crate decodes.
+    /// Return columns that decode to the types of `schema`, whose strings and binaries are views, in the form of each
+    /// leaf. `None` if a leaf is nested or has a type or encoding that only the Parquet crate decodes.
     pub(crate) fn new(
         group: &RowGroup,
         schema: &Schema,
         leaves: &BTreeSet<usize>,
-        is_viewed: impl Fn(usize) -> bool,
+        form: impl Fn(usize) -> Form,
     ) -> Option<Self> {
         let columns = leaves.iter().map(|leaf| {
-            let decoded = decoded_type(group, schema, *leaf)?;
+            let (decoded, form) = (decoded_type(group, schema, *leaf)?, form(*leaf));
             let decoded = match decoded {
-                DataType::Utf8View if !is_viewed(*leaf) => &DataType::Utf8,
-                DataType::BinaryView if !is_viewed(*leaf) => &DataType::Binary,
+                DataType::Utf8View if !form.is_viewed => &DataType::Utf8,
+                DataType::BinaryView if !form.is_viewed => &DataType::Binary,
                 decoded => decoded,
             };
-            Some((*leaf, flat_column(group, *leaf, decoded)?))
+            Some((*leaf, flat_column(group, *leaf, (decoded, form))?))
         });
         Some(Self { columns: columns.collect::<Option<_>>()? })
     }
@@ -62,14 +71,19 @@ fn decoded_type<'a>(group: &RowGroup, schema: &'a Schema, leaf: usize) -> Option
     Some(schema.fields().get(descriptor.get_column_root_idx(leaf))?.data_type())
 }
 
-fn flat_column(group: &RowGroup, leaf: usize, decoded: &DataType) -> Option<Arc<dyn FlatColumn>> {
+fn flat_column(
+    group: &RowGroup,
+    leaf: usize,
+    (decoded, form): (&DataType, Form),
+) -> Option<Arc<dyn FlatColumn>> {
     use DataType as D;
     use PhysicalType as P;
     let chunk = group.metadata.row_groups().get(group.ordinal)?.columns().get(leaf)?;
     if !Encoded::reads(chunk.encodings()) {
         return None;
     }
-    let of = Column { group, leaf, chunk, decoded };
+    let is_dictionary = form.may_be_dictionary && has_only_keys(chunk);
+    let of = Column { group, leaf, chunk, decoded, is_dictionary };
     match (chunk.column_type(), decoded) {
         (P::BOOLEAN, D::Boolean) => of.column(Boolean),
         (P::INT32, D::Int32 | D::Date32 | D::Time32(TimeUnit::Millisecond)) => of.fixed::<Int32>(4),
@@ -93,11 +107,21 @@ fn flat_column(group: &RowGroup, leaf: usize, decoded: &DataType) -> Option<Arc<
     }
 }
 
+/// Return whether the footer states that all data pages of a column chunk are dictionary-encoded.
+#[allow(deprecated)]
+fn has_only_keys(chunk: &ColumnChunkMetaData) -> bool {
+    let encodings = chunk.page_encoding_stats_mask();
+    encodings.is_some_and(|encodings| {
+        encodings.is_only(Encoding::RLE_DICTIONARY) || encodings.is_only(Encoding::PLAIN_DICTIONARY)
+    })
+}
+
 struct Column<'a> {
     group: &'a RowGroup,
     leaf: usize,
     chunk: &'a ColumnChunkMetaData,
     decoded: &'a DataType,
+    is_dictionary: bool,
 }
 
 impl Column<'_> {
@@ -112,6 +136,10 @@ impl Column<'_> {
 
     fn column<V: ValueType>(&self, values: V) -> Option<Arc<dyn FlatColumn>> {
         let pages = ChunkPages::new(self.group.clone(), self.leaf)?;
-        Some(Arc::new(TypedColumn::new(values, pages)))
+        let column: Arc<dyn FlatColumn> = match self.is_dictionary {
+            true => Arc::new(TypedColumn::new(Keyed(values), pages)),
+            false => Arc::new(TypedColumn::new(values, pages)),
+        };
+        Some(column)
     }
 }

@@ -10,6 +10,7 @@ mod fixed;
 mod group;
 mod header;
 mod hybrid;
+mod keyed;
 mod page;
 mod retain;
 mod rows;
@@ -19,5 +20,5 @@ mod value_type;
 mod views;
 
 pub(crate) use chunk_pages::RowGroup;
-pub(crate) use group::FlatGroup;
+pub(crate) use group::{FlatGroup, Form};
 pub(crate) use rows::{FEW_COLUMNS, FlatRows};
