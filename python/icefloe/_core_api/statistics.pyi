@@ -9,6 +9,9 @@ def distinct_values(rows: ScanStream, columns: list[list[int]]) -> list[tuple[fl
 
     ``columns`` are paths: the position of a column in the batches, then of the child in each struct around it. Estimates are exact
     for at most 7,680 values. Nulls, and strings and binaries without bytes, are not counted.
+
+    Raises:
+        ValidationError: A column is not primitive, or the scan has a limit.
     """
 
 def merge_sketches(sketches: list[bytes]) -> tuple[float, bytes]:
