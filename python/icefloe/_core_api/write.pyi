@@ -103,7 +103,9 @@ def write_equality_deletes(
         SchemaMismatchError: ``data`` lacks a key column or a source column, or a type does not fit.
     """
 
-def describe_data_files(io: FileIo, locations: list[str], *, context: str, spec_id: int) -> tuple[pa.RecordBatch, int]:
+def describe_data_files(
+    io: FileIo, locations: list[str], *, context: str, spec_id: int, check_names: bool = True
+) -> tuple[pa.RecordBatch, int]:
     """Describe existing Parquet files as data files of a table, from their footers alone.
 
     Args:
@@ -112,6 +114,8 @@ def describe_data_files(io: FileIo, locations: list[str], *, context: str, spec_
         context: The read context of the table, with the name mapping for files without field ids.
         spec_id: The partition spec of the files. Partition values come from the bounds of the source columns, or from
             ``name=value`` directories of a location.
+        check_names: Whether every column must be a column of the table and have its name; false for files of the table, which may
+            have columns that were dropped or renamed since.
 
     Returns:
         DataFile columns in the order of ``locations``, and the number of files without field ids.

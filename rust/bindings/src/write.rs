@@ -93,17 +93,18 @@ fn py_write_equality_deletes<'py>(
 }
 
 #[pyfunction(name = "describe_data_files")]
-#[pyo3(signature = (io, locations, *, context, spec_id))]
+#[pyo3(signature = (io, locations, *, context, spec_id, check_names = true))]
 fn py_describe_data_files<'py>(
     py: Python<'py>,
     io: &PyFileIo,
     locations: Vec<String>,
     context: &str,
     spec_id: i32,
+    check_names: bool,
 ) -> PyResult<(Bound<'py, PyAny>, usize)> {
     let described = py.detach(|| {
         let context = Arc::new(TableContext::from_json(context)?);
-        describe_data_files(&io.inner, context, spec_id, locations)
+        describe_data_files(&io.inner, context, spec_id, locations, check_names)
     });
     let described = described.map_err(raise)?;
     Ok((files_out(py, &described.files)?, described.without_ids))

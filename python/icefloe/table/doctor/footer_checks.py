@@ -10,7 +10,6 @@ import pyarrow.compute as pc
 
 from icefloe import _core
 from icefloe.conversions import from_bytes
-from icefloe.exceptions import SchemaMismatchError
 from icefloe.partitioning import PartitionSpec
 from icefloe.schema import index_by_id
 from icefloe.table.doctor.finding import Finding, Severity
@@ -38,14 +37,8 @@ def check_footers(facts: TableFacts) -> Iterator[Finding]:
     wrong: dict[str, list[str]] = {}
     entries = _entries(facts)
     types = _primitive_types(facts.metadata)
-    unknown = 0
     for start in range(0, entries.num_rows, _CHUNK):
-        part = entries.slice(start, _CHUNK)
-        footers, without = _described(facts, part)
-        unknown += without
-        for row, footer in zip(part.to_pylist(), footers, strict=True):
-            if footer is None:
-                continue
+        for row, footer in _pairs(facts, entries.slice(start, _CHUNK)):
             for reason in (*_differences(row, footer), *_lost_values(row, footer, types)):
                 wrong.setdefault(row["file_path"], []).append(reason)
     if wrong:
@@ -62,15 +55,6 @@ def check_footers(facts: TableFacts) -> Iterator[Finding]:
             },
             facts.command("compact", "--rewrite-all"),
         )
-    if unknown > 0:
-        yield Finding(
-            "unchecked-statistics",
-            Severity.INFO,
-            f"{count_text(unknown, 'data file')} of {entries.num_rows:,} could not be compared with the manifests: they have columns of "
-            "schemas that the table's metadata no longer has.",
-            {"files": unknown, "data_files": entries.num_rows},
-            facts.command("compact", "--rewrite-all"),
-        )
 
 
 def _entries(facts: TableFacts) -> pa.Table:
@@ -81,29 +65,22 @@ def _entries(facts: TableFacts) -> pa.Table:
     return live.filter(pc.equal(pc.utf8_lower(live.column("file_format")), "parquet"))
 
 
-def _described(facts: TableFacts, entries: pa.Table) -> tuple[list[dict[str, Any] | None], int]:
-    """Return the description of each file by its footer, and the number of files that have none, whose description is None.
-
-    A file cannot be described if it has columns of a schema that the metadata no longer has: their types are unknown.
-    """
+def _pairs(facts: TableFacts, entries: pa.Table) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Yield the entry of each file and the description of the file by its footer."""
     # Footers do not determine every partition tuple, and the check does not need them.
     spec_id = max(facts.metadata.specs()) + 1
     unpartitioned = PartitionSpec(spec_id=spec_id)
     described = facts.metadata.with_(partition_specs=(*facts.metadata.partition_specs, unpartitioned))
-    context = context_json(described, facts.metadata.schema())
-
-    def describe(paths: list[str]) -> list[dict[str, Any] | None]:
-        try:
-            footers, _ = _core.describe_data_files(facts.io.core, paths, context=context, spec_id=spec_id)
-        except SchemaMismatchError:
-            if len(paths) == 1:
-                return [None]
-            middle = len(paths) // 2
-            return [*describe(paths[:middle]), *describe(paths[middle:])]
-        return list(footers.to_pylist())
-
-    found = describe(entries.column("file_path").to_pylist())
-    return found, sum(one is None for one in found)
+    paths = entries.column("file_path").to_pylist()
+    # Files may have columns of schemas that are no longer in the metadata.
+    footers, _ = _core.describe_data_files(
+        facts.io.core,
+        paths,
+        context=context_json(described, facts.metadata.schema()),
+        spec_id=spec_id,
+        check_names=False,
+    )
+    yield from zip(entries.to_pylist(), footers.to_pylist(), strict=True)
 
 
 def _differences(row: dict[str, Any], footer: dict[str, Any]) -> Iterator[str]:

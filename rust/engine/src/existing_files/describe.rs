@@ -43,6 +43,9 @@ pub struct ExistingFiles {
 /// Columns are compared with the table's schema by field id, or by the context's name mapping in files without ids. Partition
 /// values come from the bounds of the source columns, or from `name=value` directories of the location.
 ///
+/// With `check_names`, every column of a file must be a column of the table and have its name. Files that belong to the table
+/// already may have columns that were dropped or renamed since.
+///
 /// # Errors
 /// `Mismatch` for a file whose columns do not fit the schema; `InvalidArgument` for a file whose partition is not
 /// determined; [`Error::Missing`], [`Error::Storage`]; `Corrupt` naming the file.
@@ -51,6 +54,7 @@ pub fn describe_data_files(
     context: Arc<TableContext>,
     spec_id: i32,
     locations: Vec<String>,
+    check_names: bool,
 ) -> Result<ExistingFiles> {
     let spec = context.spec(spec_id)?.clone();
     let properties = context.properties.clone().into_iter().collect();
@@ -59,7 +63,7 @@ pub fn describe_data_files(
     let ahead = first.transpose()?.unwrap_or(0);
     let threads = default_threads().max(LEAST_THREADS);
     let flight = Flight { threads, bytes: WAITING_BYTES, ahead };
-    let work = Footers { io: io.clone(), context, spec, modes, locations };
+    let work = Footers { io: io.clone(), context, spec, modes, locations, check_names };
     let described = Pipeline::new(work, flight)?.collect::<Result<Vec<Described>>>()?;
     let without_ids = described.iter().filter(|file| !file.has_ids).count();
     Ok(ExistingFiles { files: described.into_iter().map(|file| file.file).collect(), without_ids })
@@ -78,6 +82,7 @@ struct Footers {
     spec: PartitionSpec,
     modes: MetricsConfig,
     locations: Vec<String>,
+    check_names: bool,
 }
 
 impl Work for Footers {
@@ -127,7 +132,9 @@ impl Footers {
         let has_ids = file_columns(footer.schema(), Some(&nameless)).iter().any(has_id);
         let mapping = context.name_mapping.as_ref().unwrap_or(&nameless);
         let columns = file_columns(footer.schema(), Some(mapping));
-        check_columns(&columns, context, has_ids)?;
+        if self.check_names {
+            check_columns(&columns, context, has_ids)?;
+        }
         let partitioning = Partitioning { context, spec: &self.spec, location };
         let partition = partition_of(&partitioning, &footer.metadata, &columns)?;
         let identities: HashMap<i32, _> = self

@@ -135,7 +135,7 @@ fn summaries(rows: &RecordBatch, specs: &ManifestSpecs, field: &NestedField) -> 
         .map_err(invalid)
 }
 
-/// Return the text of a bound; `None` where there is no bound, or its field or type is unknown.
+/// Return the text of a bound: `null` without a bound, `None` where its field or type is unknown.
 fn text(
     spec: Option<&(PartitionSpec, StructType)>,
     place: usize,
@@ -143,10 +143,11 @@ fn text(
     entry: usize,
 ) -> Result<Option<String>> {
     let field = spec.and_then(|(spec, kind)| spec.fields.get(place).zip(kind.fields.get(place)));
-    let Some((partition, field)) = field.filter(|_| bounds.is_valid(entry)) else {
-        return Ok(None);
-    };
+    let Some((partition, field)) = field else { return Ok(None) };
     let value_type = field.field_type.as_primitive().unwrap_or(PrimitiveType::Unknown);
+    if bounds.is_null(entry) {
+        return Ok(Some(partition.transform.human_string(&value_type, None)));
+    }
     if value_type == PrimitiveType::Unknown {
         return Ok(None);
     }
