@@ -111,7 +111,7 @@ def test_changes_name_columns_by_the_full_name_of_the_table(sql, name):
 @pytest.mark.parametrize(
     ("on", "matched"),
     [
-        ("t.id > s.k", [(2, 1), (3, 1)]),
+        ("t.id > s.k", [(2, 1), (3, 1), (3, 2)]),
         ("t.id = s.k AND t.name > 'a'", [(2, 2)]),
         ("t.id = s.k OR t.name = s.name", [(1, 1), (2, 2), (1, 7)]),
         ("(t.id = s.k AND (t.name IS NULL OR s.name = 'b'))", [(2, 2)]),
