@@ -68,7 +68,7 @@ impl ColumnSketch {
         if self.used.iter().all(|used| *used) {
             return add_values(&mut self.sketch, &dictionary);
         }
-        let used = filter(&dictionary, &BooleanArray::from(self.used.as_slice()));
+        let used = filter(&dictionary, &BooleanArray::from(std::mem::take(&mut self.used)));
         let used = used.map_err(|error| Error::invalid("distinct values", error.to_string()))?;
         add_values(&mut self.sketch, &used)
     }
