@@ -60,8 +60,9 @@ struct File {
 ///
 /// # Arguments
 /// * `replies`: JSON objects with `file-scan-tasks` and `delete-files`; references of tasks are positions in the same
-/// reply. * `filter`: the filter of the scan, by which the rows of each file are read, unless the server proved that
-/// all match. * `split_size`: target bytes of a task; `None` for whole files.
+///   reply.
+/// * `filter`: the filter of the scan, by which the rows of each file are read, unless the server proved that all match.
+/// * `split_size`: target bytes of a task; `None` for whole files.
 ///
 /// # Errors
 /// `InvalidArgument` for a reply of another form.
