@@ -9,11 +9,15 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812
 
 from icefloe.exceptions import ValidationError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+_MANY = 65_536
+"""More rows than a cluster has cores."""
 
 UNLIMITED_BATCH_BYTES = {"spark.sql.execution.arrow.maxBytesPerBatch": "2147483647"}
 """With this limit Spark omits a size check for each row, which takes half of the time of a write."""
@@ -40,6 +44,12 @@ def session_key(spark: Any) -> str:
     """Return the id of a session, the same for all Python objects of the session."""
     remote = getattr(spark, "session_id", None)
     return str(spark._jsparkSession.sessionUUID() if remote is None else remote)  # noqa: SLF001 - it has no public name
+
+
+def default_parallelism(spark: Any) -> int:
+    """Return the number of tasks that Spark divides rows of its own into: its cores, or `spark.sql.leafNodeDefaultParallelism`."""
+    count: int = spark.range(0, _MANY).select(F.spark_partition_id()).distinct().count()
+    return count
 
 
 @contextmanager

@@ -15,8 +15,9 @@ import pytest
 from icefloe.exceptions import MissingFileError, ValidationException
 from icefloe.partitioning import PartitionField, PartitionSpec
 from icefloe.spark import call
-from icefloe.spark.maintenance import execute
+from icefloe.spark.maintenance import data_file_groups, execute
 from icefloe.spark.maintenance.column_sketches import ClusterComputeStatistics
+from icefloe.spark.session import settings
 from icefloe.table.scan.plan import Packing
 from icefloe.table.write.file_writer import FileWriter
 
@@ -26,9 +27,9 @@ SCHEMA = pa.schema(
 )
 BY_KIND = PartitionSpec(PartitionField(2, 1000, "identity", "kind"))
 SIZES = {
-    "target_file_size_bytes": 60_000,
-    "min_file_size_bytes": 40_000,
-    "max_file_size_bytes": 100_000,
+    "target_file_size_bytes": 24_000,
+    "min_file_size_bytes": 16_000,
+    "max_file_size_bytes": 40_000,
     "rewrite_all": True,
 }
 
@@ -44,6 +45,13 @@ def rows(first, count=ROWS):
         },
         SCHEMA,
     )
+
+
+@pytest.fixture(autouse=True)
+def many_cores(spark):
+    """Let the session of two cores divide its work as a cluster does."""
+    with settings(spark, {"spark.sql.leafNodeDefaultParallelism": "4"}):
+        yield
 
 
 @pytest.fixture
@@ -90,7 +98,7 @@ def test_sorted_group_is_cut_into_files_that_do_not_overlap(spark, table):
     result = execute(table, pickle.loads(pickle.dumps(plan)), spark)
     assert content(table) == before
     files = ordered_files(table, "id")
-    assert len(files) == result.added_data_files_count > 2
+    assert len(files) == result.added_data_files_count > 3
     ids = [number for own in files for number in own]
     assert ids == sorted(ids, key=by_id)
     assert set(data_files(table).column("sort_order_id").to_pylist()) == {table.sort_order().order_id}
@@ -108,7 +116,7 @@ def test_rows_of_a_cut_group_are_unchanged(spark, table, order):
     options = {key.replace("_", "-"): str(value).lower() for key, value in SIZES.items()}
     row = call("rewrite_data_files", table, "sort", order, options, spark=spark)
     assert row["rewritten_data_files_count"] == 3
-    assert row["added_data_files_count"] > 1
+    assert row["added_data_files_count"] > 3
     assert content(table) == before
     assert call("rewrite_data_files", table, "sort", order, {**options, "rewrite-all": "false"}, spark=spark)[
         "rewritten_data_files_count"
@@ -125,6 +133,20 @@ def test_partitions_of_an_older_spec_are_cut(spark, table):
     assert set(files.column("spec_id").to_pylist()) == {1}
     assert {one["kind"] for one in files.column("partition").to_pylist()} == {"a", "b", "c"}
     assert result.added_data_files_count == files.num_rows
+
+
+def test_group_is_cut_where_four_tasks_run_at_the_same_time(spark, table, monkeypatch):
+    cut = []
+    ranges = data_file_groups.range_results
+    monkeypatch.setattr(data_file_groups, "range_results", lambda *given: cut.append(1) or ranges(*given))
+    first = table.current_snapshot().snapshot_id
+    builder = table.maintenance.rewrite_data_files().sort("id").options(**SIZES)
+    with settings(spark, {"spark.sql.leafNodeDefaultParallelism": "3"}):
+        execute(table, builder.plan(), spark)
+    assert not cut
+    table.manage_snapshots().rollback_to_snapshot(first).commit()
+    execute(table, builder.plan(), spark)
+    assert cut
 
 
 def test_group_below_the_target_size_is_one_file(spark, table):

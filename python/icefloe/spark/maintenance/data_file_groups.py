@@ -14,7 +14,7 @@ from icefloe.spark.maintenance.sorted_ranges import (
     total_bytes,
 )
 from icefloe.spark.maintenance.task_results import without_history
-from icefloe.spark.session import active_session, settings
+from icefloe.spark.session import active_session, default_parallelism, settings
 from icefloe.spark.worker_process import reduce_fixed_costs
 from icefloe.spark.writer.arrow_map import worker_errors
 from icefloe.spark.writer.write_task import RESULT_SCHEMA, collected, task_result
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from icefloe.table.maintenance.rewrite.rewrite_plan import RewriteDataFilesPlan, RewriteDataFilesResult
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.scan.plan import ScanPlan
+
+_LEAST_RANGES = 4
+"""The shuffle of a cut group takes three times the CPU of one task that sorts the group, so fewer tasks would not pay."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,8 @@ class ClusterRewriteRun(RewriteRun):
     """One execution of a plan: each group is a job, whose tasks write the new files.
 
     Rows that keep their order are split by files, one task for each new file. Rows that are sorted are cut into ranges, one task for
-    each expected file, in which they are spilled to disk over the memory limit.
+    each expected file, where there are four files or more and the session runs four tasks or more at the same time; else one task
+    sorts them. Tasks spill to disk over the memory limit.
 
     Args:
         spark: Session.
@@ -97,7 +101,7 @@ class ClusterRewriteRun(RewriteRun):
         small = without_history(metadata)
         scan, layout = group.scan(self._table), self._layout(group, 1)
         with worker_errors():
-            if _is_cut(group, layout, sizes):
+            if _is_cut(group, layout, sizes, self._spark):
                 ranges = RowRanges.of(scan, layout, small, sizes)
                 frame = range_results(self._spark, self._table.io, small, parts_to_cut(scan, sizes), ranges)
             else:
@@ -128,10 +132,12 @@ def parts_of(scan: ScanPlan, layout: GroupLayout, sizes: FileSizes) -> Iterator[
         yield part, replace(layout, file_bytes=limit)
 
 
-def _is_cut(group: FileGroup, layout: GroupLayout, sizes: FileSizes) -> bool:
-    """Return whether the rows of a group are sorted and enough for several files."""
+def _is_cut(group: FileGroup, layout: GroupLayout, sizes: FileSizes, spark: Any) -> bool:
+    """Return whether the rows of a group are sorted, and enough tasks can run at the same time to pay for a shuffle."""
     columns = layout.key_columns(group.writer.metadata.schema())
-    return layout.is_sorted and bool(columns) and sizes.outputs(group.total_bytes) > 1
+    if not layout.is_sorted or not columns or sizes.outputs(group.total_bytes) < _LEAST_RANGES:
+        return False
+    return default_parallelism(spark) >= _LEAST_RANGES
 
 
 def _ignore(_: pa.RecordBatch) -> None:
