@@ -27,9 +27,9 @@ SCHEMA = pa.schema(
 )
 BY_KIND = PartitionSpec(PartitionField(2, 1000, "identity", "kind"))
 SIZES = {
-    "target_file_size_bytes": 24_000,
-    "min_file_size_bytes": 16_000,
-    "max_file_size_bytes": 40_000,
+    "target_file_size_bytes": 10_000,
+    "min_file_size_bytes": 7_000,
+    "max_file_size_bytes": 18_000,
     "rewrite_all": True,
 }
 
@@ -176,15 +176,17 @@ def test_task_that_fails_leaves_the_table(spark, table):
     assert content(table) == before
 
 
+def is_of_pyspark(process):
+    try:
+        return process is not None and "pyspark" in " ".join(process.cmdline())
+    except psutil.Error:
+        return False
+
+
 def workers():
-    """Return the Python workers of the session."""
-    return [
-        one
-        for one in psutil.Process().children(recursive=True)
-        if "pyspark" in " ".join(one.cmdline())
-        and one.parent() is not None
-        and "pyspark" in " ".join(one.parent().cmdline())
-    ]
+    """Return the Python workers of the session, whose parent is Spark's daemon."""
+    children = psutil.Process().children(recursive=True)
+    return [one for one in children if is_of_pyspark(one) and is_of_pyspark(one.parent())]
 
 
 def test_rewrite_survives_killed_workers(spark, table):
