@@ -9,15 +9,14 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F  # noqa: N812
 
 from icefloe.exceptions import ValidationError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_MANY = 65_536
-"""More rows than a cluster has cores."""
+_PARTITIONS_OF_A_RANGE = "SELECT count(DISTINCT id) FROM (SELECT spark_partition_id() AS id FROM range(65536))"
+"""The range has more rows than a cluster has cores. In classic sessions, DataFrames of `range` disregard the setting of parallelism."""
 
 UNLIMITED_BATCH_BYTES = {"spark.sql.execution.arrow.maxBytesPerBatch": "2147483647"}
 """With this limit Spark omits a size check for each row, which takes half of the time of a write."""
@@ -48,7 +47,7 @@ def session_key(spark: Any) -> str:
 
 def default_parallelism(spark: Any) -> int:
     """Return the number of tasks that Spark divides rows of its own into: its cores, or `spark.sql.leafNodeDefaultParallelism`."""
-    count: int = spark.range(0, _MANY).select(F.spark_partition_id()).distinct().count()
+    count: int = spark.sql(_PARTITIONS_OF_A_RANGE).first()[0]
     return count
 
 
