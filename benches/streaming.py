@@ -131,7 +131,7 @@ def memory() -> dict[str, float]:
 
 
 def user_seconds() -> float:
-    """Return the user CPU seconds so far of this process and of all that it started, those that have ended included."""
+    """Return the user CPU seconds of this process and of its children, including children that have ended."""
     total = 0.0
     for _, process in processes():
         with suppress(psutil.NoSuchProcess):
@@ -156,7 +156,7 @@ def seconds(values: list[float]) -> dict[str, float]:
 
 
 def files_of(table: Any) -> dict[str, Any]:
-    """Return the numbers of a table's files by kind, and the number of those that nothing in the table refers to."""
+    """Return the number of files of a table by kind, and the number of files that nothing in the table refers to."""
     folder = Path(table.location().removeprefix("file://"))
     names = [path.name for path in (folder / "metadata").iterdir()]
     unreferenced = table.maintenance.remove_orphan_files().older_than(datetime.now(timezone.utc)).force().plan()
