@@ -64,4 +64,12 @@ FOUND = {
         layout=Layout.BY_PART_THEN_BY_ID,
         initial=((Row(0, "a", 0),),),
     ),
+    "a partition spec is replaced and expires while files of it are written": history_of(
+        (Append((Row(3, "a", 3),)),),
+        (ChangeSpec("part"),),
+        (Maintain("expire with metadata"),),
+        schedule=(0, 0, *(1,) * 10, *(2,) * 40),
+        layout=Layout.BY_PART_THEN_BY_ID,
+        initial=((Row(0, "a", 0),),),
+    ),
 }

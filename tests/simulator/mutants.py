@@ -239,6 +239,12 @@ MUTANTS = {
         "in ()",
         FOUND["a staged snapshot expires while it is published"],
     ),
+    "files of a removed spec are added": Mutant(
+        f"{PRODUCER}._spec_requirements",
+        "for spec_id in spec_ids",
+        "for spec_id in ()",
+        FOUND["a partition spec is replaced and expires while files of it are written"],
+    ),
     "deletes that a rollback needs are removed": Mutant(
         "icefloe.table.commit.rewrite_files:RewriteFiles._check_unused",
         "if all(",
