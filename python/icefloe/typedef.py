@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from types import GenericAlias
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
@@ -55,6 +56,9 @@ def _short(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
+_building = threading.RLock()
+
+
 class JsonModel(BaseModel):
     """A frozen value whose JSON object has the specification's keys, with hyphens, and omits None."""
 
@@ -72,6 +76,13 @@ class JsonModel(BaseModel):
             super().__init__(**data)
         except PydanticError as error:
             raise ValidationError(explain(type(self).__name__, error)) from error
+
+    @classmethod
+    def model_rebuild(cls, **options: Any) -> bool | None:
+        """Build the validator unless the model has one. Threads that use a model first at the same time wait for one build."""
+        # Before pydantic 2.14, a second build deletes the validator that the first one has just made.
+        with _building:
+            return super().model_rebuild(**options)
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """Return a copy with some attributes replaced. Cached properties, which derive from the attributes, are computed again."""
