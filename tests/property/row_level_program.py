@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-SCHEMA = pa.schema([("id", pa.int64()), ("k", pa.string()), ("n", pa.int64()), ("s", pa.string())])
-NUMBERS = ("id", "n")
-TEXTS = ("k", "s")
+PAIR = pa.struct([("x", pa.int64()), ("y", pa.string())])
+SCHEMA = pa.schema([("id", pa.int64()), ("k", pa.string()), ("n", pa.int64()), ("s", pa.string()), ("p", PAIR)])
+NUMBERS = ("id", "n", "p.x")
+TEXTS = ("k", "s", "p.y")
 
 
 @dataclass
@@ -37,6 +38,7 @@ class RandomProgram:
                 "k": pick.choice([None, "a", "b", "c"]),
                 "n": None if pick.random() < 0.15 else pick.randrange(-3, 9),
                 "s": pick.choice([None, "", "x", "Yz"]),
+                "p": pick.choice([None, {"x": pick.choice([None, 1, 4]), "y": pick.choice([None, "a", "x"])}]),
             }
             for _ in range(count)
         ]
@@ -51,10 +53,16 @@ class RandomProgram:
         keep = [one["id"] not in seen and not seen.add(one["id"]) for one in rows.to_pylist()]  # type: ignore[func-returns-value]
         return rows.filter(pa.array(keep, pa.bool_()))
 
-    def on(self) -> list[tuple[str, bool]]:
-        """Return key columns, and whether each is null-safe."""
-        keys = self.random.choice([["id"], ["id"], ["id", "k"], ["k", "n"]])
-        return [(key, self.random.random() < 0.25) for key in keys]
+    def on(self) -> str:
+        """Return the condition of a join: equalities of columns and of values, other conditions, or both."""
+        keys = self.random.choice([["id"], ["id"], ["id", "k"], ["k", "n"], []])
+        terms = [f"target.{key} {self.random.choice(['=', '=', '=', '<=>'])} source.{key}" for key in keys]
+        if self.random.random() < 0.2:
+            terms.append(f"target.n = {self.number(['source'])}")
+        if not terms or self.random.random() < 0.4:
+            terms.append(self.condition(self.random.choice([["source"], ["target"], ["source", "target"]])))
+        self.random.shuffle(terms)
+        return " and ".join(terms)
 
     def clauses(self) -> list[Clause]:
         """Return clauses, of which only the last of each kind may be without a condition."""
@@ -65,14 +73,18 @@ class RandomProgram:
                 last = number == count - 1
                 condition = None if last and self.random.random() < 0.5 else self.condition(sides)
                 action = "insert" if match == "not_matched" else self.random.choice(["update", "update", "delete"])
-                values = {} if action == "delete" else self.values(sides)
+                values = {} if action == "delete" else self.values(sides, whole=action == "insert")
                 found.append(Clause(match, action, condition, values))
         return found
 
-    def values(self, sides: list[str]) -> dict[str, str]:
-        """Return new values of at least one column."""
-        names = self.random.sample(SCHEMA.names, self.random.randrange(1, len(SCHEMA) + 1))
-        return {name: self.number(sides) if name in NUMBERS else self.text(sides) for name in names}
+    def values(self, sides: list[str], *, whole: bool = False) -> dict[str, str]:
+        """Return new values of at least one column, or field within a struct unless `whole`."""
+        settable = [*NUMBERS, *TEXTS]
+        if whole or self.random.random() < 0.2:
+            settable = [*(name for name in settable if "." not in name), "p"]
+        names = self.random.sample(settable, self.random.randrange(1, len(settable) + 1))
+        values = {name: self.number(sides) if name in NUMBERS else self.text(sides) for name in names if name != "p"}
+        return values | ({"p": f"{self.random.choice(sides)}.p"} if "p" in names else {})
 
     def condition(self, sides: list[str], depth: int = 2) -> str:
         """Return a boolean text."""

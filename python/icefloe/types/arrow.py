@@ -9,6 +9,8 @@ from icefloe.types.nested import ListType, MapType, NestedField, StructType
 from icefloe.types.primitive import DecimalType, FixedType, IcebergType, PrimitiveType
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pyarrow as pa
 
 FIELD_ID_KEY = b"PARQUET:field_id"
@@ -32,28 +34,59 @@ def storage_table(table: pa.Table) -> pa.Table:
     return table if schema.equals(table.schema) else table.cast(schema)
 
 
+def without_views(kind: pa.DataType) -> pa.DataType:
+    """Return a type with views of every depth replaced by plain strings and binaries; the same object if there are none.
+
+    Arrow's kernels cannot take rows of views.
+
+    >>> without_views(pa.struct([("s", pa.string_view())]))
+    StructType(struct<s: string>)
+    """
+    return _replaced(kind, _plain_of_view)
+
+
+def _plain_of_view(kind: pa.DataType) -> pa.DataType | None:
+    import pyarrow as pa
+
+    if kind == pa.string_view():
+        return pa.string()
+    return pa.binary() if kind == pa.binary_view() else None
+
+
+def _storage_of_extension(kind: pa.DataType) -> pa.DataType | None:
+    import pyarrow as pa
+
+    return kind.storage_type if isinstance(kind, pa.BaseExtensionType) else None
+
+
 def _storage_field(field: pa.Field) -> pa.Field:
-    kind = _storage_type(field.type)
+    return _replaced_field(field, _storage_of_extension)
+
+
+def _replaced_field(field: pa.Field, other: Callable[[pa.DataType], pa.DataType | None]) -> pa.Field:
+    kind = _replaced(field.type, other)
     return field if kind is field.type else field.with_type(kind)
 
 
-def _storage_type(kind: pa.DataType) -> pa.DataType:
-    """Return a type with extension types of every depth replaced by storage types; the same object if there are none."""
+def _replaced(kind: pa.DataType, other: Callable[[pa.DataType], pa.DataType | None]) -> pa.DataType:
+    """Return a type with the types of every depth replaced that have another one; the same object if there are none."""
     import pyarrow as pa
 
-    if isinstance(kind, pa.BaseExtensionType):
-        return kind.storage_type
+    found = other(kind)
+    if found is not None:
+        return found
     children = [kind.field(position) for position in range(kind.num_fields)]
-    stored = [_storage_field(child) for child in children]
-    if all(child is storage for child, storage in zip(children, stored, strict=True)):
+    replaced = [_replaced_field(child, other) for child in children]
+    if all(child is new for child, new in zip(children, replaced, strict=True)):
         return kind
     if pa.types.is_struct(kind):
-        return pa.struct(stored)
+        return pa.struct(replaced)
     if pa.types.is_map(kind):
-        return pa.map_(_storage_field(kind.key_field), _storage_field(kind.item_field), kind.keys_sorted)
+        key, item = (_replaced_field(field, other) for field in (kind.key_field, kind.item_field))
+        return pa.map_(key, item, kind.keys_sorted)
     if pa.types.is_fixed_size_list(kind):
-        return pa.list_(stored[0], kind.list_size)
-    return pa.large_list(stored[0]) if pa.types.is_large_list(kind) else pa.list_(stored[0])
+        return pa.list_(replaced[0], kind.list_size)
+    return pa.large_list(replaced[0]) if pa.types.is_large_list(kind) else pa.list_(replaced[0])
 
 
 def primitive_to_arrow(kind: PrimitiveType) -> pa.DataType:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import uuid
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
+from pyspark.sql.types import StructType
 
 from icefloe.conversions import temporal
 from icefloe.exceptions import ResolveError, SchemaMismatchError, ValidationError
 from icefloe.expressions.literals import DateLiteral, Literal, TimestampLiteral, UUIDLiteral
 from icefloe.spark.types.conform import column_of, fits
+from icefloe.table.row_level.assignments import FieldValues, assignments, leaves, require_whole_columns
 from icefloe.table.row_level.clauses import Action
 
 if TYPE_CHECKING:
@@ -35,14 +38,14 @@ def new_values(clause: Clause, struct: Any, source: Sequence[str] | None) -> lis
         source: Names of the source's columns; None without a source row.
 
     Raises:
-        SchemaMismatchError: A value is for an unknown column, or a column has no value.
+        SchemaMismatchError: A value is for an unknown column or field, or a column has no value.
+        ValidationError: A column or field is set twice.
+        FeatureUnsupportedError: An insert sets a field within a struct.
     """
-    unknown = set(clause.values or {}) - set(struct.names)
-    if unknown:
-        raise SchemaMismatchError(
-            f"{clause.label}: the table has no column {min(unknown)!r} to set; expected one of {', '.join(struct.names)}"
-        )
-    return [_new_value(clause, field, source).alias(field.name) for field in struct.fields]
+    assigned = _assigned(clause, struct)
+    if assigned is not None and clause.action is Action.INSERT:
+        require_whole_columns(assigned, clause.label)
+    return [_new_value(clause, assigned, field, source).alias(field.name) for field in struct.fields]
 
 
 def as_column(value: Any) -> Column:
@@ -76,9 +79,10 @@ def check_clauses(clauses: Clauses, struct: Any, frames: Mapping[Match, DataFram
 
 def check_values(clause: Clause, struct: Any, frame: DataFrame) -> None:
     """Check that Spark can resolve every value of a clause over a frame; see :func:`check_clauses`."""
-    for name, value in (clause.values or {}).items():
-        if name in struct.names:
-            _check(frame, value, f"{clause.label}, value of column {name!r}", struct[name].dataType)
+    for path, value in leaves(_assigned(clause, struct) or {}):
+        kind = functools.reduce(lambda outer, name: outer[name].dataType, path, struct)
+        what = "column" if len(path) == 1 else "field"
+        _check(frame, value, f"{clause.label}, value of {what} {'.'.join(path)!r}", kind)
 
 
 def check_condition(frame: DataFrame, condition: Column, label: str) -> None:
@@ -143,11 +147,40 @@ def values_by_clause(clauses: Sequence[Clause], struct: Any, source: Sequence[st
     return columns
 
 
-def _new_value(clause: Clause, field: Any, source: Sequence[str] | None) -> Column:
+def _assigned(clause: Clause, struct: Any) -> dict[str, Any] | None:
+    """Return the new values of a clause by column; None where all columns come from the source."""
     if clause.values is None:
+        return None
+    columns = _fields_of(struct)
+    assert columns is not None
+    return assignments(clause.values, columns, _fields_of, clause.label)
+
+
+def _fields_of(kind: Any) -> dict[str, Any] | None:
+    return {field.name: field.dataType for field in kind.fields} if isinstance(kind, StructType) else None
+
+
+def _struct_of(changes: FieldValues, kind: Any, old: Column) -> Column:
+    """Return a struct with new values of some fields; the other fields keep their values, null in a null struct."""
+    fields = []
+    for field in kind.fields:
+        new = old.getField(field.name)
+        if field.name in changes.by_name:
+            value = changes.by_name[field.name]
+            inner = isinstance(value, FieldValues)
+            new = _struct_of(value, field.dataType, new) if inner else as_column(value).cast(field.dataType)
+        fields.append(new.alias(field.name))
+    return F.struct(*fields)
+
+
+def _new_value(clause: Clause, assigned: Mapping[str, Any] | None, field: Any, source: Sequence[str] | None) -> Column:
+    if assigned is None:
         return column_of("source", _same_name(clause, field.name, source or ()))
-    if field.name in clause.values:
-        return as_column(clause.values[field.name]).cast(field.dataType)
+    if field.name in assigned:
+        value = assigned[field.name]
+        if isinstance(value, FieldValues):
+            return _struct_of(value, field.dataType, column_of("target", field.name))
+        return as_column(value).cast(field.dataType)
     if clause.action is Action.UPDATE:
         return column_of("target", field.name)
     if not field.nullable:

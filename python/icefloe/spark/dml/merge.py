@@ -12,12 +12,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from icefloe.exceptions import ResolveError
-from icefloe.spark.dml.join import MergeSource, merged
+from icefloe.exceptions import ResolveError, ValidationError
+from icefloe.spark.dml.join import FurtherCondition, MergeSource, merged
 from icefloe.spark.dml.target import plan_target
 from icefloe.table.row_level.clause_sql.scope import named
 from icefloe.table.row_level.clauses import Action, Clauses, Match
-from icefloe.table.row_level.join_keys import join_keys
+from icefloe.table.row_level.join_condition import JoinCondition
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from typing_extensions import Self
 
-    from icefloe.spark.dml.join import FurtherCondition
     from icefloe.table import Table
     from icefloe.table.commit.change import Change
     from icefloe.table.row_level.join_keys import JoinKey
@@ -48,14 +47,14 @@ def merge_into(
     Args:
         table: Target. It shows the new version after the merge.
         source: Rows to merge. Spark computes them once and caches them until the merge is done.
-        on: Key columns: names that both sides have, a mapping of target name to source name, or equalities as SQL text:
-            `"target.id = source.key and target.part <=> source.part"`. Rows match when all keys are equal. Null equals nothing, but
-            null under `<=>`.
+        on: Key columns, names that both sides have or a mapping of target name to source name, or any condition as Spark SQL over
+            `source` and `target`, such as `"target.id = source.key and source.at > target.at"`. Rows match where it is true. Null
+            equals nothing, but null under `<=>`. Spark joins by the equalities of two columns.
         branch: Branch to read and commit to; main if None.
         snapshot_properties: Additional keys of the snapshot's summary.
 
     Raises:
-        ValidationError: There are no key columns, or the text is not a conjunction of equalities.
+        ValidationError: There are no key columns, or the text is not an SQL expression.
 
     Examples:
         >>> changes = spark.createDataFrame([(1, "D", "a"), (2, "U", "B"), (4, "U", "d")], "id long, op string, name string")
@@ -64,9 +63,29 @@ def merge_into(
         >>> merge.when_matched_update_all().when_not_matched_insert_all().execute()
         MergeResult(rows_updated=1, rows_deleted=1, rows_inserted=1)
     """
-    return MergeBuilder(
-        table, source, join_keys(on), branch=branch, snapshot_properties=dict(snapshot_properties or {})
-    )
+    condition = JoinCondition.of(on, any_function=True)
+    if condition.expressions:
+        raise ValidationError(
+            f"merge, on: expected names of columns or SQL text, got {type(condition.expressions[0]).__name__}: write the condition as SQL text"
+        )
+    keys, terms = condition.terms()
+    builder = MergeBuilder(table, source, keys, branch=branch, snapshot_properties=dict(snapshot_properties or {}))
+    if condition.text is None or not terms:
+        return builder
+    # Spark evaluates the whole text: its parts, as the parser here writes them, may have another meaning.
+    return builder.only_pairs(FurtherCondition(condition.text, _source_columns(terms, source.columns)))
+
+
+def _source_columns(terms: Sequence[Any], names: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns of the source that syntax trees may read."""
+    found: dict[str, None] = {}
+    for column in (one for term in terms for one in term.walk() if type(one).__name__ == "Column"):
+        parts = [part.name for part in column.parts]
+        side = parts[0].lower() if len(parts) > 1 else ""
+        name = None if side == "target" else named(parts[1] if side == "source" else parts[0], names)
+        if name is not None:
+            found[name] = None
+    return tuple(found)
 
 
 class MergeBuilder:
@@ -105,7 +124,8 @@ class MergeBuilder:
 
         Args:
             set: Column name to SQL text (``"source.n + 1"``, ``"'de'"``), Spark column or literal; other columns keep their
-                values. None sets every column to the source's column of the same name.
+                values. A dotted name such as ``place.city`` sets a field within a struct. None sets every column to the source's column of
+                the same name.
             condition: Condition over ``target`` and ``source``, as SQL text or Spark column; None for every matched row. Null
                 counts as false.
 

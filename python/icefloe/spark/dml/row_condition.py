@@ -49,7 +49,7 @@ class RowCondition:
         if not isinstance(where, str):
             return RowCondition(column=where)
         try:
-            Filter.of(where, schema)
+            Filter.of(where, schema).bound  # noqa: B018 - raises for literals that do not fit
         except ResolveError:
             raise
         except ValidationError as error:

@@ -40,7 +40,7 @@ def update(  # noqa: PLR0913  all but the first three have defaults
     Args:
         table: Table. It shows the new version afterwards.
         set: Column name to SQL text over the table's columns (``"l_tax * 2"``), Spark column or literal. A string is SQL, as in a
-            merge: quote a literal text in it (``"'de'"``).
+            merge: quote a literal text in it (``"'de'"``). A dotted name such as ``place.city`` sets a field within a struct.
         where: Filter, as text or expression, which prunes files; or other Spark SQL or a Spark column, for which all rows are read;
             all rows if None. Rows for which it is null stay as they are.
         spark: Session; the active one if None.

@@ -52,7 +52,11 @@ class MergeScope:
         """
         start = len("SELECT ")
         tree = parsed(f"SELECT {text}")
-        if tree.find(exp.Subquery) or tree.find(exp.Exists) or list(tree.find_all(exp.Select))[1:]:
+        if (
+            tree.find(exp.Subquery)
+            or any(map(_is_query, tree.find_all(exp.Exists)))
+            or list(tree.find_all(exp.Select))[1:]
+        ):
             raise FeatureUnsupportedError(
                 f"MERGE: a clause has no subqueries; expected columns of both tables, got {text}: join in the query of USING"
             )
@@ -154,6 +158,11 @@ class MergeScope:
         exact = [one for one in self._columns[side] if one == name]
         similar = exact or [one for one in self._columns[side] if one.lower() == name.lower()]
         return similar[0] if len(similar) == 1 else None
+
+
+def _is_query(exists: exp.Exists) -> bool:
+    """Return whether EXISTS is of a query, not the function of an array and a lambda."""
+    return isinstance(exists.this, exp.Query) or exists.args.get("expression") is None
 
 
 def _spliced(text: str, edits: list[tuple[int, int, str]]) -> str:

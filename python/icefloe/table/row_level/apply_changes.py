@@ -13,7 +13,7 @@ from icefloe.io.arrow_values import int_scalar, row_numbers, text_array
 from icefloe.io.pyarrow import schema_to_pyarrow
 from icefloe.table.commit.row_delta import RowDelta
 from icefloe.table.commit.snapshot_producer import check_delete_files, head_of
-from icefloe.table.row_level.arrow_clauses import fitted
+from icefloe.table.row_level.fitted_columns import fitted
 from icefloe.table.row_level.unfolded_files import with_unfolded_files
 from icefloe.table.snapshots import is_ancestor_of
 from icefloe.table.write.arrow_input import to_table

@@ -6,12 +6,19 @@ Conditions and values read joined rows, whose columns are named `source.<column>
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe.exceptions import SchemaMismatchError, ValidationError
+from icefloe.table.row_level.assignments import (
+    FieldValues,
+    assignments,
+    columns_of,
+    fields_of_struct,
+    require_whole_columns,
+)
 from icefloe.table.row_level.clause_expressions import (
     SOURCE,
     TARGET,
@@ -23,9 +30,11 @@ from icefloe.table.row_level.clause_expressions import (
 )
 from icefloe.table.row_level.clause_sql import kinds
 from icefloe.table.row_level.clauses import Action, Clause
+from icefloe.table.row_level.fitted_columns import fitted
+from icefloe.table.row_level.struct_values import struct_value
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from icefloe.table.row_level.clause_expressions import JoinedColumns
 
@@ -80,19 +89,20 @@ def bind_clause(clause: Clause, joined: JoinedColumns, schema: pa.Schema) -> Bou
     Raises:
         ValidationError: A condition or value is not understood, or a condition is not boolean.
         ResolveError: A name is no column.
-        SchemaMismatchError: A value is for an unknown column or does not fit its column, or a required column has no value.
+        SchemaMismatchError: A value is for an unknown column or field or does not fit it, or a required column has no value.
+        FeatureUnsupportedError: An insert sets a field within a struct.
     """
     condition = None
     if clause.condition is not None:
         condition = condition_of(clause.condition, joined, f"{clause.label}, condition")
     if clause.action is Action.DELETE:
         return BoundClause(clause, condition, ())
-    unknown = sorted(set(clause.values or ()) - set(schema.names))
-    if unknown:
-        raise SchemaMismatchError(
-            f"{clause.label}: the table has no column {unknown[0]!r} to set; expected one of {', '.join(schema.names)}"
-        )
-    return BoundClause(clause, condition, tuple(_value(clause, field, joined) for field in schema))
+    assigned = None
+    if clause.values is not None:
+        assigned = assignments(clause.values, columns_of(joined.table.fields), fields_of_struct, clause.label)
+        if clause.action is Action.INSERT:
+            require_whole_columns(assigned, clause.label)
+    return BoundClause(clause, condition, tuple(_value(clause, assigned, field, joined) for field in schema))
 
 
 def rows_by_clause(clauses: Sequence[BoundClause], rows: pa.Table) -> list[pa.Array]:
@@ -106,29 +116,14 @@ def rows_by_clause(clauses: Sequence[BoundClause], rows: pa.Table) -> list[pa.Ar
     return numbers
 
 
-def fitted(values: pa.ChunkedArray, field: pa.Field, label: str = "merge") -> pa.ChunkedArray:
-    """Return a column in the type of a field.
-
-    Raises:
-        SchemaMismatchError: A value cannot be converted without loss.
-    """
-    if values.type == field.type:
-        return values
-    try:
-        return values.cast(field.type)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
-        raise SchemaMismatchError(
-            f"{label}: a value does not fit column {field.name!r}; expected {field.type}, got {values.type} ({error}): "
-            "cast the value"
-        ) from error
-
-
-def _value(clause: Clause, field: pa.Field, joined: JoinedColumns) -> RowFunction:
-    if clause.values is None:
+def _value(clause: Clause, assigned: Mapping[str, Any] | None, field: pa.Field, joined: JoinedColumns) -> RowFunction:
+    if assigned is None:
         return column(SOURCE + field.name, joined, clause.label)
-    if field.name in clause.values:
-        label = f"{clause.label}, value of column {field.name!r}"
-        return value_of(clause.values[field.name], field, joined.table.find_field(field.name), joined, label)
+    if field.name in assigned:
+        value, own = assigned[field.name], joined.table.find_field(field.name)
+        if isinstance(value, FieldValues):
+            return struct_value(value, field, own, joined, clause.label)
+        return value_of(value, field, own, joined, f"{clause.label}, value of column {field.name!r}")
     if clause.action is Action.UPDATE:
         return column(TARGET + field.name, joined, clause.label)
     if not field.nullable:

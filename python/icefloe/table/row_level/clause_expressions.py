@@ -24,6 +24,7 @@ from icefloe.table.row_level.clause_sql.coercion import coerced
 from icefloe.table.row_level.clause_sql.scope import Scope
 from icefloe.table.row_level.clause_sql.value import repeated
 from icefloe.types import NestedField, StructType, UUIDType
+from icefloe.types.arrow import storage_schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -54,7 +55,7 @@ class JoinedColumns:
     """The columns that a clause may read: of the source, of the target, or of both.
 
     Attributes:
-        source: Arrow schema of the source, shared columns in the table's types; None for rows without a source row.
+        source: Arrow schema of the source; None for rows without a source row.
         target: The table's schema; None for rows without a target row.
         table: The table's schema.
         default_side: The side of names without a side in a text; None where names need one.
@@ -76,18 +77,25 @@ class JoinedColumns:
     @cached_property
     def scope(self) -> Scope:
         """The names that a text may use."""
-        names = list(_uuids(self.table.fields))
-        return Scope(
-            self.arrow, frozenset(side + name for side in (SOURCE, TARGET) for name in names), self.default_side
-        )
+        names = {TARGET + name for name in _uuids(self.table.fields)}
+        names |= {SOURCE + name for name in _uuids(self._shared.values())}
+        return Scope(self.arrow, frozenset(names), self.default_side)
+
+    @cached_property
+    def _shared(self) -> dict[str, NestedField]:
+        """The table's columns that the source has in the same type."""
+        if self.source is None:
+            return {}
+        own = storage_schema(schema_to_pyarrow(self.table))
+        fields = (field for field in self.table.fields if field.name in self.source.names)
+        return {one.name: one for one in fields if self.source.field(one.name).type == own.field(one.name).type}
 
     @cached_property
     def structs(self) -> Schema:
         """The columns as two structs `source` and `target`, without columns that no Iceberg type can store."""
-        shared = {field.name: field for field in self.table.fields}
         sides = []
         if self.source is not None:
-            fields = [shared.get(one.name) or _iceberg_field(one) for one in self.source]
+            fields = [self._shared.get(one.name) or _iceberg_field(one) for one in self.source]
             sides.append(NestedField(0, "source", StructType(*(one for one in fields if one is not None))))
         if self.target is not None:
             sides.append(NestedField(0, "target", StructType(*self.target.fields)))
@@ -125,7 +133,7 @@ def condition_of(condition: Any, joined: JoinedColumns, label: str) -> RowFuncti
             raise ValidationError(
                 f"{label} {condition!r}: expected a boolean, got {kinds.name_of(value.kind)}; compare it with a value"
             )
-        return _of_text(value, pa.bool_(), condition, label)
+        return function_of(value, pa.bool_(), f"{label} {condition!r}")
     if isinstance(condition, BooleanExpression):
         return _of_filter(condition, joined, label)
     if isinstance(condition, pc.Expression):
@@ -151,7 +159,7 @@ def value_of(value: Any, field: pa.Field, column_field: NestedField, joined: Joi
         SchemaMismatchError: The value does not fit the type of the column.
     """
     if isinstance(value, str):
-        return _of_stored_text(value, field, joined, label)
+        return _of_stored_text(value, field, column_field, joined, label)
     if isinstance(value, pc.Expression):
         return _of_arrow(value, label)
     try:
@@ -189,28 +197,32 @@ def _bound(text: str, joined: JoinedColumns, label: str) -> Value:
         raise ValidationError(f"{label} {text!r}: {error}") from error
 
 
-def _of_text(value: Value, kind: pa.DataType, text: str, label: str) -> RowFunction:
+def function_of(value: Value, kind: pa.DataType, label: str) -> RowFunction:
+    """Return a bound text as a function of joined rows, in a type; `label` is the text in messages."""
+
     def evaluate(rows: pa.Table) -> pa.ChunkedArray:
         names = sorted(value.columns) or rows.column_names[:1]
         try:
             parts = [value.evaluate(batch) for batch in rows.select(names).to_batches(MAX_BATCH_ROWS)]
             return pa.chunked_array(parts, value.kind).cast(kind)
         except (*_ARROW_ERRORS, ValidationError, RecursionError) as error:
-            raise ValidationError(f"{label} {text!r}: {error}") from error
+            raise ValidationError(f"{label}: {error}") from error
 
     return RowFunction(evaluate, value.columns)
 
 
-def _of_stored_text(text: str, field: pa.Field, joined: JoinedColumns, label: str) -> RowFunction:
+def _of_stored_text(
+    text: str, field: pa.Field, column_field: NestedField, joined: JoinedColumns, label: str
+) -> RowFunction:
     value, kind = _bound(text, joined, label), kinds.canonical(field.type)
-    if TARGET + field.name in joined.scope.uuids:
+    if isinstance(column_field.field_type, UUIDType):
         kind = kinds.UUID
     if kinds.is_known(kind) and kinds.is_known(value.kind):
         try:
             value = coerced(value, kind)
         except (ValidationError, *_ARROW_ERRORS) as error:
             raise SchemaMismatchError(f"{label} {text!r}: {error}") from error
-    return _of_text(value, value.kind, text, label)
+    return function_of(value, value.kind, f"{label} {text!r}")
 
 
 def _of_filter(condition: BooleanExpression, joined: JoinedColumns, label: str) -> RowFunction:

@@ -86,13 +86,14 @@ class ClauseRun:
             self.inserted += rows
 
 
-def check_cardinality(run: ClauseRun, joined: JoinedRows, keys: list[str]) -> None:
+def check_cardinality(run: ClauseRun, joined: JoinedRows, columns: list[str], *, only_keys: bool) -> None:
     """Evaluate the clauses for the target rows that several source rows match.
 
     Args:
         run: The clauses of matched rows.
         joined: The pairs of rows.
-        keys: The source's key columns.
+        columns: The source's columns that the join reads, for messages.
+        only_keys: The rows are joined by equal columns alone.
 
     Raises:
         ValidationError: Several source rows change one target row.
@@ -110,16 +111,19 @@ def check_cardinality(run: ClauseRun, joined: JoinedRows, keys: list[str]) -> No
     changed = pa.concat_tables(parts)
     again = changed.filter(pc.invert(first_of_position(changed)))
     if again.num_rows > 0:
-        raise ValidationError(_message(joined, again.filter(first_of_position(again)), keys))
+        raise ValidationError(_message(joined, again.filter(first_of_position(again)), columns, only_keys=only_keys))
 
 
-def _message(joined: JoinedRows, pairs: pa.Table, keys: list[str]) -> str:
+def _message(joined: JoinedRows, pairs: pa.Table, columns: list[str], *, only_keys: bool) -> str:
     assert joined.source is not None
-    key = joined.source.select(keys).take(pairs.column(SOURCE_ROW).slice(0, 1)).to_pylist()[0]
+    row = pairs.column(SOURCE_ROW).slice(0, 1)
+    values = joined.source.select(columns).take(row).to_pylist()[0] if columns else {}
+    which = f"the target row with keys {values}" if only_keys else "one target row"
+    example = "" if only_keys or not columns else f", such as the row of {values},"
+    way_out = f"make {', '.join(columns)} unique in the source" if only_keys else "narrow the condition of the join"
     return (
-        f"merge: several source rows change the target row with keys {key}; expected one source row for each target "
-        f"row, got several for {pairs.num_rows} of them: make {', '.join(keys)} unique in the source, or add a "
-        "condition that one of the source rows meets"
+        f"merge: several source rows{example} change {which}; expected one source row for each target row, got several for "
+        f"{pairs.num_rows} of them: {way_out}, or add a condition to the clause that one of the source rows meets"
     )
 
 

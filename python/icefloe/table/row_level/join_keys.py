@@ -1,16 +1,17 @@
-"""The key columns that a merge joins on: names, pairs of names, or an SQL text."""
+"""The key columns that a merge joins on."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from icefloe.exceptions import ResolveError, ValidationError
-from icefloe.table.row_level.clause_sql.parsing import conjuncts, parse, piece
 from icefloe.table.row_level.clause_sql.scope import SIDES, named
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 @dataclass(frozen=True)
@@ -28,24 +29,6 @@ class JoinKey:
     source: str
     null_safe: bool = False
     exact: bool = True
-
-
-def join_keys(on: Sequence[str] | Mapping[str, str] | str) -> tuple[JoinKey, ...]:
-    """Return the key columns of a merge.
-
-    Args:
-        on: Names that both sides have, a mapping of the table's name to the source's, or SQL text: equalities of a column of each
-            side, with `=` or `<=>`, joined by `and`.
-
-    Raises:
-        ValidationError: There is no key, or the text is not a conjunction of equalities.
-    """
-    if isinstance(on, str):
-        return tuple(_key(part, on) for part in conjuncts(parse(on)))
-    keys = dict(on) if isinstance(on, Mapping) else {name: name for name in on}
-    if not keys:
-        raise ValidationError(f"merge: no key columns; expected on=['id', ...] or on={{'id': 'source_id'}}, got {on!r}")
-    return tuple(JoinKey(target, source) for target, source in keys.items())
 
 
 def resolved_keys(keys: Sequence[JoinKey], source: pa.Schema, target: pa.Schema) -> tuple[JoinKey, ...]:
@@ -82,15 +65,13 @@ def _named(side: str, name: str, schema: pa.Schema, *, exact: bool) -> str:
     return found
 
 
-def _key(node: Any, text: str) -> JoinKey:
+def key_of_equality(node: Any) -> JoinKey | None:
+    """Return the key that an equality of a column of each side is; None for any other syntax tree."""
     if type(node).__name__ in {"EQ", "NullSafeEQ"}:
         sides = dict(filter(None, (_side(node.this), _side(node.expression))))
         if len(sides) == len(SIDES):
             return JoinKey(sides["target"], sides["source"], type(node).__name__ == "NullSafeEQ", exact=False)
-    raise ValidationError(
-        f"merge, on {text!r}: {piece(node)}: expected target.<column> = source.<column> or <=>, joined by `and`; put "
-        "other terms into the conditions of clauses"
-    )
+    return None
 
 
 def _side(node: Any) -> tuple[str, str] | None:

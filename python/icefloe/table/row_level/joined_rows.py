@@ -74,9 +74,12 @@ class JoinedRows:
         read = start = 0
         for found in gathered(rows_at(self.plan, schema_json(schema), Positions(distinct))):
             end = bisect_left(ordinals, read + found.num_rows, key=_value) if repeated else read + found.num_rows
-            of_target = found.take(pc.subtract(ordinals.slice(start, end - start), read)) if repeated else found
-            columns = {TARGET + name: of_target.column(name) for name in of_target.column_names}
-            yield self.rows.slice(start, end - start), columns
+            # A row of the table may be in any number of pairs.
+            step = CHUNK_ROWS if repeated else max(1, end - start)
+            for at in range(start, end, step):
+                count = min(step, end - at)
+                of_target = found.take(pc.subtract(ordinals.slice(at, count), read)) if repeated else found
+                yield self.rows.slice(at, count), {TARGET + name: of_target.column(name) for name in found.column_names}
             read, start = read + found.num_rows, end
 
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from icefloe.table.row_level.change_files import commit_changes
 from icefloe.table.row_level.clauses import Action, Clauses, Match
-from icefloe.table.row_level.join_keys import join_keys
+from icefloe.table.row_level.join_condition import JoinCondition
 from icefloe.table.row_level.memory_limit import MEMORY_LIMIT
 from icefloe.table.row_level.merge_join import MergeJoin
 from icefloe.table.row_level.row_commit import RowLevelOperation
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from typing import Any, TypeAlias
 
     import pyarrow.compute as pc
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from icefloe.expressions import BooleanExpression
     from icefloe.table.row_level.clause_expressions import RowFunction
+    from icefloe.table.row_level.join_condition import On
     from icefloe.table.row_level.target import Target
 
     Condition: TypeAlias = str | BooleanExpression | pc.Expression | RowFunction | None
@@ -72,12 +73,12 @@ class Merge:
         self,
         target: Target,
         source: object,
-        on: Sequence[str] | Mapping[str, str] | str,
+        on: On,
         *,
         memory_limit: int = MEMORY_LIMIT,
         unique: str | None = None,
     ) -> None:
-        self._on = join_keys(on)
+        self._on = JoinCondition.of(on)
         self._target = target
         self._source = source
         self._memory_limit = memory_limit

@@ -1,7 +1,7 @@
-"""The join of a merge: pairs of target rows and source rows with equal keys, and the changes that the clauses make.
+"""The join of a merge: pairs of target rows and source rows that match, and the changes that the clauses make.
 
 The core joins hashes of keys and returns positions. Other columns of the target are read afterwards, by position, and only for
-rows whose clauses read them.
+rows whose conditions and clauses read them. Without an equality to hash, every pair of rows is compared.
 """
 
 from __future__ import annotations
@@ -11,17 +11,24 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from icefloe import _core
 from icefloe.exceptions import ValidationError
-from icefloe.expressions import AlwaysTrue
+from icefloe.expressions import AlwaysFalse, AlwaysTrue, And
+from icefloe.io.arrow_values import row_numbers
 from icefloe.io.pyarrow import schema_to_pyarrow
 from icefloe.table.read_context import schema_json
-from icefloe.table.row_level.arrow_clauses import BoundClause, bind_clause, fitted
-from icefloe.table.row_level.clause_expressions import JoinedColumns
+from icefloe.table.row_level.arrow_clauses import BoundClause, bind_clause
+from icefloe.table.row_level.bound_join import bind_join
+from icefloe.table.row_level.clause_expressions import SOURCE, TARGET, JoinedColumns
 from icefloe.table.row_level.clause_run import ClauseRun, check_cardinality
+from icefloe.table.row_level.clause_sql import kinds
 from icefloe.table.row_level.clauses import Match
-from icefloe.table.row_level.join_keys import JoinKey, resolved_keys
+from icefloe.table.row_level.filtered_rows import FilteredRows
+from icefloe.table.row_level.fitted_columns import fitted
+from icefloe.table.row_level.join_keys import resolved_keys
+from icefloe.table.row_level.join_pairs import JoinPairs, columns_of, nested_loop, restricted
 from icefloe.table.row_level.joined_rows import SOURCE_ROW, JoinedRows
 from icefloe.table.row_level.key_ranges import key_ranges, storage_of
 from icefloe.table.row_level.row_changes import RowChanges
@@ -29,12 +36,12 @@ from icefloe.table.row_level.source_rows import source_table
 from icefloe.table.scan.metadata_columns import with_metadata_columns
 from icefloe.table.write.arrow_input import to_stream
 from icefloe.table.write.rows import FILE, POS
-from icefloe.types.arrow import storage_schema
+from icefloe.types.arrow import storage_schema, without_views
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from icefloe.expressions import BooleanExpression
     from icefloe.table.row_level.clauses import Clause, Clauses
+    from icefloe.table.row_level.join_condition import JoinCondition
     from icefloe.table.row_level.target import Target
 
 
@@ -44,29 +51,37 @@ class MergeJoin:
     Args:
         target: The table.
         source: Rows of the source, anything that exports Arrow; read once.
-        on: Key columns of both sides.
-        needs_all: Read target rows outside the source's key ranges as well.
+        on: The condition under which rows match.
+        needs_all: Read target rows that cannot match as well.
         memory_limit: Most bytes of a source stream, and of the hashes of keys, to hold in memory.
 
     Raises:
-        ResolveError: A key column is missing on either side.
+        ResolveError: A column is missing on either side.
         SchemaMismatchError: A source column does not fit the target's type.
+        ValidationError: The condition is not understood.
     """
 
     def __init__(
-        self, target: Target, source: object, on: Sequence[JoinKey], *, needs_all: bool, memory_limit: int
+        self, target: Target, source: object, on: JoinCondition, *, needs_all: bool, memory_limit: int
     ) -> None:
         self._target = target
         self._needs_all = needs_all
         self._memory_limit = memory_limit
         self.schema = storage_schema(schema_to_pyarrow(target.metadata.schema()))
         stream = source if isinstance(source, pa.Table) else pa.RecordBatchReader.from_stream(to_stream(source))
-        self._on = resolved_keys(on, stream.schema, self.schema)
+        names = [SOURCE + name for name in stream.schema.names] + [TARGET + name for name in self.schema.names]
+        keys, terms = on.terms(names)
+        self._keys_by_name = resolved_keys(keys, stream.schema, self.schema)
         self._source = source_table(stream, self._cast, memory_limit)
-        keys = self._source_keys(self._source)
-        safe = [key.target for key in self._on if key.null_safe]
-        ranges = AlwaysTrue() if needs_all else key_ranges(keys, keys.column_names, safe)
-        self.row_filter = target.filter(ranges)
+        self._label = "merge, on" if on.text is None else f"merge, on {on.text!r}"
+        self._on = bind_join(
+            self._keys_by_name,
+            (*terms, *on.expressions),
+            self._columns(source=True, target=True),
+            self.schema,
+            self._label,
+        )
+        self.row_filter = target.filter(AlwaysTrue() if needs_all else self._matching())
         self.plan = target.plan(self.row_filter)
 
     def changes(self, clauses: Clauses) -> RowChanges:
@@ -79,11 +94,12 @@ class MergeJoin:
         of_pairs = self._bound(clauses.of(Match.MATCHED), source=True, target=True)
         of_source_rows = self._bound(clauses.of(Match.NOT_MATCHED), source=True, target=False)
         of_unmatched_target = self._bound(clauses.of(Match.NOT_MATCHED_BY_SOURCE), source=False, target=True)
-        pairs, unmatched_target, unmatched_source = self._joined
-        matched = self._run(of_pairs, pairs)
-        check_cardinality(matched, self._rows(pairs), [key.source for key in self._on])
-        others = self._run(of_unmatched_target, unmatched_target, with_source=False)
-        return RowChanges(self.schema, (matched, others, self._run(of_source_rows, unmatched_source)))
+        found = self._joined
+        matched = self._run(of_pairs, found.pairs)
+        only_keys = not self._on.of_pairs and len(self._keys_by_name) == len(self._on.keys)
+        check_cardinality(matched, self._rows(found.pairs), list(self._on.source_columns), only_keys=only_keys)
+        others = self._run(of_unmatched_target, found.of_target, with_source=False)
+        return RowChanges(self.schema, (matched, others, self._run(of_source_rows, found.of_source)))
 
     def require_unique(self, message: str) -> None:
         """Raise ValidationError when several source rows have the same keys; nulls count as equal.
@@ -93,53 +109,117 @@ class MergeJoin:
         """
         repeated = self._keys.repeated()
         if repeated is not None:
-            names = [key.source for key in self._on]
+            names = [key.source for key in self._keys_by_name]
             key = self._source.select(names).slice(repeated[0], 1).to_pylist()[0]
             raise ValidationError(message.replace("{key}", str(key)))
+
+    # ---- the source
+
+    @cached_property
+    def _selected(self) -> pa.Array | None:
+        """The numbers of the source rows that meet the condition on the source alone; None for all rows."""
+        if self._on.of_source is None:
+            return None
+        meets = self._on.of_source.evaluate(self._source_side()).combine_chunks()
+        return pc.indices_nonzero(meets).cast(pa.uint32())
+
+    def _source_side(self) -> pa.Table:
+        """Return all rows of the source with the columns of a join."""
+        return self._source.rename_columns([SOURCE + name for name in self._source.column_names])
+
+    @cached_property
+    def _source_keys(self) -> pa.Table:
+        """The keys of the source rows that may match, by the names of the target's columns."""
+        columns = {}
+        for key in self._on.keys:
+            rows = self._source_side()
+            if key.values.columns is not None:
+                rows = rows.select(sorted(key.values.columns))
+            if self._selected is not None:
+                rows = rows.take(self._selected)
+            columns[key.target] = fitted(storage_of(key.values.evaluate(rows)), self.schema.field(key.target))
+        return pa.table(columns)
+
+    def _matching(self) -> BooleanExpression:
+        """Return a filter that is true for every target row that is in a pair."""
+        if self._source.num_rows == 0 or (self._selected is not None and len(self._selected) == 0):
+            return AlwaysFalse()
+        if not self._on.keys:
+            return self._on.of_target
+        names = [key.target for key in self._on.keys]
+        return And(
+            key_ranges(self._source_keys, names, [key.target for key in self._on.keys if key.null_safe]),
+            self._on.of_target,
+        )
 
     # ---- the join
 
     @cached_property
     def _keys(self) -> _core.SourceKeys:
-        keys = _core.SourceKeys([key.null_safe for key in self._on], budget=self._memory_limit)
-        for batch in self._source_keys(self._source).to_batches():
+        keys = _core.SourceKeys([key.null_safe for key in self._on.keys], budget=self._memory_limit)
+        for batch in self._source_keys.to_batches():
             keys.add(batch)
         return keys
 
     @cached_property
-    def _joined(self) -> tuple[pa.Table, pa.Table, pa.Table]:
-        """Pairs of rows with equal keys, the target's rows without a source row, the source's rows without a target row."""
-        schema = self._target.metadata.schema().select(*[key.target for key in self._on])
+    def _joined(self) -> JoinPairs:
+        if not self._on.keys:
+            return self._joined_by_loop()
+        found = self._joined_by_keys()
+        if not self._on.of_pairs:
+            return found
+        return restricted(found, self._on.of_pairs, self._rows(found.pairs), self._label)
+
+    def _joined_by_keys(self) -> JoinPairs:
+        schema = self._target.metadata.schema().select(*[key.target for key in self._on.keys])
         fields = {field.name: field for field in schema.fields}
-        ordered = type(schema)(*[fields[key.target] for key in self._on])
+        ordered = type(schema)(*[fields[key.target] for key in self._on.keys])
         located = replace(self.plan, projection=with_metadata_columns(schema_json(ordered), [FILE, POS]))
         paths = self.plan.files.column("file_path").to_pylist()
-        pairs, others, of_source = self._keys.join(located.stream(string_views=True), paths, unmatched=self._needs_all)
-        return (
-            pa.Table.from_batches([pairs]),
-            pa.Table.from_batches([others]),
-            pa.table({SOURCE_ROW: of_source}),
-        )
+        batches = self._keys.join(located.stream(string_views=True), paths, unmatched=self._needs_all)
+        pairs, of_target = (pa.Table.from_batches([batch]) for batch in batches[:2])
+        found = JoinPairs(pairs, of_target, pa.table({SOURCE_ROW: batches[2]}))
+        return found if self._selected is None else found.renumbered(self._selected, self._source.num_rows)
 
-    def _source_keys(self, source: pa.Table) -> pa.Table:
-        """Return the key columns in the order of the keys, by the names of the target's columns."""
-        return pa.table({key.target: storage_of(source.column(key.source)) for key in self._on})
+    def _joined_by_loop(self) -> JoinPairs:
+        read = columns_of(self._on.of_pairs)
+        source = self._source_side()
+        if read is not None:
+            source = source.select(sorted(read.intersection(source.column_names)))
+        numbers = row_numbers(self._source.num_rows).cast(pa.uint32())
+        source = source.append_column(SOURCE_ROW, numbers)
+        if self._selected is not None:
+            source = source.take(self._selected)
+        rows = FilteredRows(self.plan, self._target.metadata.schema())
+        target = (pa.table({**_columns(positions), **_columns(part)}) for positions, part in rows.chunks(read))
+        found = nested_loop(target, source, self._on.of_pairs, self._label, unmatched=self._needs_all)
+        return found if self._selected is None else found.completed(self._source.num_rows)
 
     def _cast(self, source: pa.Table) -> pa.Table:
-        """Return the source with columns that the target has in the target's types; other columns unchanged."""
-        targets = {key.source: key.target for key in self._on}
+        """Return the source with columns of the target's SQL types in its Arrow types; other columns keep their types.
+
+        Spark compares and computes with the types of the source as well: a bigint beside an int does not overflow.
+        """
         columns = []
         for name, column in zip(source.column_names, source.columns, strict=True):
-            index = self.schema.get_field_index(targets.get(name, name))
-            columns.append(_without_views(column) if index < 0 else fitted(column, self.schema.field(index)))
+            index = self.schema.get_field_index(name)
+            field = None if index < 0 else self.schema.field(index)
+            is_same = field is not None and kinds.canonical(column.type) == kinds.canonical(field.type)
+            if field is not None and (is_same or pa.types.is_nested(field.type)):
+                columns.append(fitted(column, field))
+            else:
+                plain = without_views(column.type)
+                columns.append(column if plain is column.type else column.cast(plain))
         return pa.table(columns, names=source.column_names)
 
     # ---- the clauses
 
     def _bound(self, clauses: list[Clause], *, source: bool, target: bool) -> list[BoundClause]:
+        return [bind_clause(clause, self._columns(source=source, target=target), self.schema) for clause in clauses]
+
+    def _columns(self, *, source: bool, target: bool) -> JoinedColumns:
         schema = self._target.metadata.schema()
-        joined = JoinedColumns(self._source.schema if source else None, schema if target else None, schema)
-        return [bind_clause(clause, joined, self.schema) for clause in clauses]
+        return JoinedColumns(self._source.schema if source else None, schema if target else None, schema)
 
     def _run(self, clauses: list[BoundClause], rows: pa.Table, *, with_source: bool = True) -> ClauseRun:
         return ClauseRun(clauses, self._rows(rows, with_source=with_source), self.schema)
@@ -148,8 +228,5 @@ class MergeJoin:
         return JoinedRows(self.plan, self._target.metadata.schema(), self._source if with_source else None, rows)
 
 
-def _without_views(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return views as plain strings or binaries: pyarrow cannot take rows of views."""
-    if column.type == pa.string_view():
-        return column.cast(pa.string())
-    return column.cast(pa.binary()) if column.type == pa.binary_view() else column
+def _columns(rows: pa.Table) -> dict[str, pa.ChunkedArray]:
+    return {name: rows.column(name) for name in rows.column_names}

@@ -38,25 +38,44 @@ def row_condition(target: Target, where: str | BooleanExpression, *, case_sensit
     Raises:
         ValidationError: The text is neither.
     """
-    try:
-        row_filter = target.filter(where, case_sensitive=case_sensitive)
-    except ValidationError as error:
-        if not isinstance(where, str) or not where.strip():
-            raise
-        try:
-            tree = parse(where)
-        except ValidationError:
-            raise error from None
-    else:
-        if not isinstance(where, str) or not _names_target(where, target.metadata.schema()):
-            return RowCondition(row_filter, None)
-        tree = parse(where)
+    row_filter = _scan_filter(target, where, case_sensitive=case_sensitive)
+    if row_filter is not None:
+        return RowCondition(row_filter, None)
+    assert isinstance(where, str)
+    tree = parse(where)
     schema = target.metadata.schema()
-    parts = [_as_filter(part, schema, case_sensitive=case_sensitive) for part in conjuncts(tree)]
+    parts = [as_filter(part, schema, case_sensitive=case_sensitive) for part in conjuncts(tree)]
     pruning: BooleanExpression = AlwaysTrue()
     for part in parts:
         pruning = pruning if part is None else And(pruning, part)
     return RowCondition(target.filter(pruning, case_sensitive=case_sensitive), where)
+
+
+def _scan_filter(target: Target, where: str | BooleanExpression, *, case_sensitive: bool) -> Filter | None:
+    """Return a condition as a filter; None for a text that is SQL and no filter."""
+    try:
+        row_filter = target.filter(where, case_sensitive=case_sensitive)
+        if not isinstance(where, str):
+            return row_filter
+        if _names_target(where, target.metadata.schema()):
+            return None
+        row_filter.bound  # noqa: B018 - raises for names and literals that do not fit
+    except ResolveError:
+        raise
+    except ValidationError:
+        # SQL casts literals that a filter refuses, such as the text of a timestamp beside a date.
+        if not isinstance(where, str) or not _is_sql(where):
+            raise
+        return None
+    return row_filter
+
+
+def _is_sql(text: str) -> bool:
+    try:
+        parse(text)
+    except ValidationError:
+        return False
+    return True
 
 
 def _names_target(where: str, schema: Schema) -> bool:
@@ -64,8 +83,8 @@ def _names_target(where: str, schema: Schema) -> bool:
     return "target." in where.lower() and all(field.name.lower() != "target" for field in schema.fields)
 
 
-def _as_filter(node: Any, schema: Schema, *, case_sensitive: bool) -> BooleanExpression | None:
-    """Return a part of a condition as a filter that is true for the same rows; None if there is none.
+def as_filter(node: Any, schema: Schema, *, case_sensitive: bool) -> BooleanExpression | None:
+    """Return a part of a condition, over the columns of a table, as a filter that is true for the same rows; None if there is none.
 
     Comparisons of floating-point columns are left out: NaN is above all numbers in SQL, and has no order in filters.
     """

@@ -2,56 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
-import pyarrow as pa
 
 from icefloe.exceptions import ValidationError
 from icefloe.io.pyarrow import schema_to_pyarrow
-from icefloe.table.read_context import schema_json
 from icefloe.table.row_level.arrow_clauses import bind_clause
 from icefloe.table.row_level.change_files import commit_changes
-from icefloe.table.row_level.clause_expressions import TARGET, JoinedColumns
+from icefloe.table.row_level.clause_expressions import JoinedColumns
 from icefloe.table.row_level.clause_run import ClauseRun
 from icefloe.table.row_level.clauses import Action, Clause, Match
-from icefloe.table.row_level.joined_rows import gathered
+from icefloe.table.row_level.filtered_rows import FilteredRows
 from icefloe.table.row_level.merge import MergeResult
 from icefloe.table.row_level.row_changes import RowChanges
 from icefloe.table.row_level.row_commit import RowLevelOperation
 from icefloe.table.row_level.row_condition import row_condition
 from icefloe.table.write.delete import delete_rows
-from icefloe.table.write.rows import FILE_ROW, POS, located
 from icefloe.types.arrow import storage_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from icefloe.expressions import BooleanExpression
-    from icefloe.schema import Schema
     from icefloe.table.row_level.row_condition import RowCondition
     from icefloe.table.row_level.target import Target
-    from icefloe.table.scan.plan import ScanPlan
-
-
-@dataclass(frozen=True)
-class FilteredRows:
-    """The rows of a plan's filter, read once.
-
-    Attributes:
-        plan: The plan.
-        schema: The table's schema.
-    """
-
-    plan: ScanPlan
-    schema: Schema
-
-    def chunks(self, columns: frozenset[str] | None) -> Iterator[tuple[pa.Table, pa.Table]]:
-        """Yield parts of the rows as positions, each with its columns `target.<name>`; None stands for all columns."""
-        names = [one.name for one in self.schema.fields if columns is None or TARGET + one.name in columns]
-        for rows in gathered(located(self.plan, schema_json(self.schema.select(*names)))):
-            read = {TARGET + name: rows.column(name) for name in names}
-            yield rows.select([FILE_ROW, POS]), pa.table({"__row": rows.column(POS), **read})
 
 
 def update_rows(

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from icefloe.exceptions import ValidationError
 from icefloe.table.row_level.clause_expressions import MAX_BATCH_ROWS, SOURCE, TARGET, RowFunction
+from icefloe.table.row_level.fitted_columns import fitted
 from icefloe.table.row_level.memory_limit import MEMORY_LIMIT
 from icefloe.table.row_level.merge import Merge
 from icefloe.table.row_level.row_difference import rows_differ
@@ -133,7 +134,11 @@ def _differs(names: list[str]) -> RowFunction:
     def evaluate(rows: pa.Table) -> pa.ChunkedArray:
         parts = []
         for batch in rows.select([*source, *target]).to_batches(MAX_BATCH_ROWS):
-            left, right = ([batch.column(name) for name in side] for side in (source, target))
+            right = [batch.column(name) for name in target]
+            left = [
+                fitted(pa.chunked_array([batch.column(name)]), pa.field(other, column.type), "upsert").combine_chunks()
+                for name, other, column in zip(source, names, right, strict=True)
+            ]
             parts.append(rows_differ(left, right) if names else pa.repeat(pa.scalar(value=False), batch.num_rows))
         return pa.chunked_array(parts, pa.bool_())
 

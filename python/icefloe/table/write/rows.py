@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from icefloe.table.scan.metadata_columns import with_metadata_columns
 from icefloe.table.scan.plan import with_own_deletes
+from icefloe.types.arrow import without_views
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,10 +109,9 @@ def _file_rows(names: pa.Array, paths: pa.Array, known: dict[str, pa.Scalar]) ->
 
 
 def _plain(column: pa.Array) -> pa.Array:
-    """Return views as plain strings or binaries, the types that joins accept."""
-    if column.type == pa.string_view():
-        return column.cast(pa.string())
-    return column.cast(pa.binary()) if column.type == pa.binary_view() else column
+    """Return views of every depth as plain strings or binaries, the types that joins accept."""
+    kind = without_views(column.type)
+    return column if kind is column.type else column.cast(kind)
 
 
 def matching(plan: ScanPlan) -> Positions:

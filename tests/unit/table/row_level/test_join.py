@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from icefloe.exceptions import ResolveError, SchemaMismatchError, ValidationError
+from icefloe.exceptions import SchemaMismatchError, ValidationError
 from icefloe.table.row_level.memory_limit import MEMORY_LIMIT
 from icefloe.table.row_level.source_rows import source_table
 
@@ -85,27 +85,6 @@ def test_upsert_refuses_repeated_keys_of_a_stream(table, limit):
         with pytest.raises(ValidationError, match="several rows have the key"):
             table.upsert(rows.to_reader(), join_cols=key, memory_limit=limit)
     assert table.upsert(rows.slice(1).to_reader(), join_cols=["id"], memory_limit=limit).rows_updated == 2
-
-
-@pytest.mark.parametrize(
-    ("on", "error", "message"),
-    [
-        ([], ValidationError, "no key columns"),
-        ({}, ValidationError, "no key columns"),
-        ("target.id = source.id or true", ValidationError, "expected target.<column> = source.<column>"),
-        ("target.id = source.id and source.n > 3", ValidationError, "source.n > 3"),
-        ("target.id = target.n", ValidationError, "expected target.<column> = source.<column>"),
-        ("id = source.id", ValidationError, "expected target.<column> = source.<column>"),
-        ("target.id = ", ValidationError, "not an SQL expression"),
-        ("target.nothing = source.id", ResolveError, "the table has no key column 'nothing'; expected one of id, part"),
-        ({"id": "ID"}, ResolveError, "the source has no key column 'ID'; expected one of id, part, n"),
-    ],
-)
-def test_merge_refuses_other_joins(table, on, error, message):
-    source = pa.table({"id": [1], "part": ["a"], "n": [1]})
-    with pytest.raises(error, match=message):
-        table.merge(source, on).when_matched_delete().execute()
-    assert table.scan().count() == 100
 
 
 def test_merge_refuses_a_source_with_two_columns_of_one_name(table):

@@ -52,10 +52,20 @@ def bind(text: str, scope: Scope) -> Value:
         ValidationError: The text is not SQL, or has a part that the grammar lacks, which the message names.
         ResolveError: A name is no column.
     """
+    return bind_tree(parse(text, scope.schema.names), scope)
+
+
+def bind_tree(tree: Any, scope: Scope) -> Value:
+    """Return the value of a syntax tree over columns; see :func:`bind`."""
     try:
-        return _Binder(scope).bind(parse(text, scope.schema.names))
+        return _Binder(scope).bind(tree)
     except RecursionError as error:
         raise ValidationError("the expression is nested too deeply; write it as a pyarrow expression") from error
+
+
+def equality(left: Value, right: Value, *, null_safe: bool) -> Value:
+    """Return whether two values are equal, `=` or `<=>`."""
+    return computed(pa.bool_(), _COMPARISONS["NullSafeEQ" if null_safe else "EQ"], compared([left, right]))
 
 
 class _Binder:

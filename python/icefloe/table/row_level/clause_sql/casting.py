@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _WHOLE = r"^[+-]?[0-9]+$"
 _NUMBER = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _FLOAT = r"^[+-]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|(?i:inf|infinity))$|^(?i:nan)$"
-_DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+_DATE = r"^\+?0{0,3}(?P<year>[0-9]{4})(?:-(?P<month>[0-9]{1,2})(?:-(?P<day>[0-9]{1,2})(?:[ T](?s:.*))?)?)?$"
 _TIME = r"^[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?$"
 _MOMENT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?)?"
 _ZONE = r"(Z|[+-][0-9]{2}:?[0-9]{2})$"
@@ -129,7 +129,13 @@ def _text_to_bool(values: pa.Array, target: pa.DataType) -> pa.Array:
 
 
 def _text_to_date(values: pa.Array, target: pa.DataType) -> pa.Array:
-    return _spelled(values, _DATE, target).cast(target)
+    """Parse dates; as in Spark, a time of day after the date is ignored, and a missing month or day is the first."""
+    parts = pc.extract_regex(_spelled(values, _DATE, target), _DATE)
+    month, day = (
+        pc.utf8_lpad(pc.if_else(pc.equal(part, ""), "01", part), 2, "0")
+        for part in (pc.struct_field(parts, name) for name in ("month", "day"))
+    )
+    return pc.binary_join_element_wise(pc.struct_field(parts, "year"), month, day, "-").cast(target)
 
 
 def _text_to_time(values: pa.Array, target: pa.DataType) -> pa.Array:

@@ -10,6 +10,7 @@ import pyarrow as pa
 from icefloe.conversions import temporal
 from icefloe.exceptions import ValidationError
 from icefloe.table.row_level.clause_sql import kinds
+from icefloe.table.row_level.clause_sql.casting import cast
 from icefloe.table.row_level.clause_sql.value import Value, literal
 
 _TYPES = {
@@ -76,7 +77,7 @@ def typed_text(node: Any, target: Any) -> Value | None:
     if not node.is_string or name not in {"DATE", "TIME", "TIMESTAMPTZ", "TIMESTAMP"}:
         return None
     if name == "DATE":
-        return literal(pa.scalar(temporal.date_from_text(node.this), pa.date32()))
+        return literal(cast(pa.array([node.this], pa.string()), pa.date32())[0])
     if name == "TIME":
         return literal(pa.scalar(temporal.time_from_text(node.this), pa.time64("us")))
     nanos, _ = temporal.timestamp_nanos_from_text(node.this)

@@ -66,7 +66,7 @@ _PARSER_FAILURES = (ArithmeticError, AttributeError, LookupError, TypeError, Val
 _ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.|$)", re.DOTALL)
 
 
-def parse(text: str, names: Collection[str] = ()) -> Any:
+def parse(text: str, names: Collection[str] = (), *, any_function: bool = False) -> Any:
     """Return the tree of one expression.
 
     Double quotes next to a dot or around the full name of a column quote a name, as in row filters; otherwise they quote a string,
@@ -75,6 +75,7 @@ def parse(text: str, names: Collection[str] = ()) -> Any:
     Args:
         text: One SQL expression.
         names: Full names of columns.
+        any_function: Accept functions that a merge's SQL lacks, for a text that Spark evaluates.
 
     Raises:
         ValidationError: The text is not one SQL expression.
@@ -88,7 +89,8 @@ def parse(text: str, names: Collection[str] = ()) -> Any:
     dialect = Spark()
     try:
         tokens = _respelled(dialect.tokenize(text), text, names)
-        _check_functions(tokens, text)
+        if not any_function:
+            _check_functions(tokens, text)
         trees = dialect.parser().parse_into(exp.Condition, tokens, text)
     except ValidationError:
         raise
@@ -102,15 +104,17 @@ def parse(text: str, names: Collection[str] = ()) -> Any:
 
 
 def conjuncts(node: Any) -> Iterator[Any]:
-    """Yield the parts of a condition between its outermost `and`."""
-    kind = type(node).__name__
-    if kind == "Paren":
-        yield from conjuncts(node.this)
-    elif kind == "And":
-        yield from conjuncts(node.this)
-        yield from conjuncts(node.expression)
-    else:
-        yield node
+    """Yield the parts of a condition between its outermost `and`, in order."""
+    waiting = [node]
+    while waiting:
+        part = waiting.pop()
+        kind = type(part).__name__
+        if kind == "Paren":
+            waiting.append(part.this)
+        elif kind == "And":
+            waiting += [part.expression, part.this]
+        else:
+            yield part
 
 
 def piece(node: Any) -> str:

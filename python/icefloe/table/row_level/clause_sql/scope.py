@@ -38,10 +38,18 @@ class Scope:
         Raises:
             ResolveError: No column has this name.
         """
+        return self._column(*self.located(parts))
+
+    def located(self, parts: Sequence[str]) -> tuple[str, Sequence[str]]:
+        """Return the full name of the column of a dotted name, and the names of fields within the column.
+
+        Raises:
+            ResolveError: No column has this name.
+        """
         name = ".".join(parts)
         joined = self._full_name(name) if len(parts) == 1 else None
         if joined is not None:
-            return self._column(joined, ())
+            return joined, ()
         unqualified = name if len(parts) == 1 else None
         if self.default_side is not None and (unqualified is not None or not self._has_side(parts[0])):
             parts = [self.default_side, *parts]
@@ -51,10 +59,10 @@ class Scope:
         names = [field[len(side) + 1 :] for field in self.schema.names if field.startswith(f"{side}.")]
         found = named(parts[1], names)
         if found is not None:
-            return self._column(f"{side}.{found}", parts[2:])
+            return f"{side}.{found}", parts[2:]
         dotted = named(".".join(parts[1:]), names)
         if dotted is not None:
-            return self._column(f"{side}.{dotted}", ())
+            return f"{side}.{dotted}", ()
         raise ResolveError(self._unknown(name, None if self.default_side is None else unqualified))
 
     def _has_side(self, part: str) -> bool:
