@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 import pyarrow as pa
 
@@ -128,3 +130,45 @@ class RandomProgram:
     def column(self, sides: list[str], names: tuple[str, ...] | list[str]) -> str:
         """Return the name of a column of one of the sides."""
         return f"{self.random.choice(sides)}.{self.random.choice(list(names))}"
+
+
+def new_values(values: dict[str, str], pair: str, default: str = "target.{}") -> str:
+    """Return a SELECT list of the new values of all columns.
+
+    Args:
+        values: Column, or field of `p`, to value. A `p` of which a field is set is not null.
+        pair: Format of a struct of `x` and `y`, in the engine's SQL.
+        default: Format of the value of a column that is not set.
+    """
+    if values.keys() & {"p.x", "p.y"}:
+        values = {**values, "p": pair.format(*(values.get(f"p.{name}", f"target.p.{name}") for name in ("x", "y")))}
+    return ", ".join(f"{values.get(name, default.format(name))} as {name}" for name in SCHEMA.names)
+
+
+def merge_query(on: str, clauses: list[Clause], pair: str) -> str:
+    """Return the SQL of the changes of a merge of `source` into `target`, which have a column `row` with their number.
+
+    The query has the column `gone` of the target rows that go, and for other rows null and the columns of a new row.
+    """
+    nothing = ", ".join(f"null as {name}" for name in SCHEMA.names)
+    queries = [f"select cast(null as bigint) as gone, {new_values({}, pair)} from target where false"]
+    others = {"matched": f"target join source on {on}"}
+    others["not_matched"] = f"source where not exists (select 1 from target where {on})"
+    others["by_source"] = f"target where not exists (select 1 from source where {on})"
+    for match, rows in others.items():
+        taken = "false"
+        for clause in (one for one in clauses if one.match == match):
+            condition = f"coalesce({clause.condition or 'true'}, false)"
+            where = f"{rows} {'where' if match == 'matched' else 'and'} not ({taken}) and {condition}"
+            if clause.action != "insert":
+                queries.append(f"select target.row, {nothing} from {where}")
+            if clause.action != "delete":
+                default = "null" if clause.action == "insert" else "target.{}"
+                queries.append(f"select null, {new_values(clause.values, pair, default)} from {where}")
+            taken = f"{taken} or {condition}"
+    return " union all ".join(queries)
+
+
+def hashable(row: Iterable[Any]) -> tuple[Any, ...]:
+    """Return a row with structs as tuples."""
+    return tuple(tuple(value.values()) if isinstance(value, dict) else value for value in row)

@@ -11,7 +11,9 @@ from icefloe.exceptions import ValidationError
 from icefloe.partitioning import PartitionField, PartitionSpec
 from icefloe.transforms import BucketTransform, IdentityTransform
 
-from tests.property.row_level_program import SCHEMA, RandomProgram
+from tests.property.row_level_program import SCHEMA, RandomProgram, hashable, merge_query, new_values
+
+PAIR = "struct_pack(x := {}, y := {})"
 
 SPECS = [
     PartitionSpec(),
@@ -31,20 +33,6 @@ def in_duckdb(text):
     return text.replace("<=>", "is not distinct from")
 
 
-def values_of(values, action="update"):
-    """Return the new values of all columns; a struct of which fields are set is not null."""
-    fields = {name: values.get(f"p.{name}", f"target.p.{name}") for name in ("x", "y")}
-    if values.keys() & {"p.x", "p.y"}:
-        values = {**values, "p": f"struct_pack({', '.join(f'{name} := {value}' for name, value in fields.items())})"}
-    default = "target." if action == "update" else "null as "
-    columns = [f"{values[name]} as {name}" if name in values else default + name for name in SCHEMA.names]
-    return in_duckdb(", ".join(columns))
-
-
-def hashable(row):
-    return tuple(tuple(value.values()) if isinstance(value, dict) else value for value in row)
-
-
 class Model:
     """The target and the source as DuckDB tables with row numbers."""
 
@@ -59,25 +47,12 @@ class Model:
 
     def merged(self, on, clauses):
         """Return the rows after a merge; None where several source rows change one target row."""
-        equal = in_duckdb(on)
-        others = {"matched": f"target join source on {equal}"}
-        others["not_matched"] = f"source where not exists (from target where {equal})"
-        others["by_source"] = f"target where not exists (from source where {equal})"
-        found, gone = [], []
-        for match, rows in others.items():
-            taken = "false"
-            for clause in (one for one in clauses if one.match == match):
-                condition = f"coalesce({in_duckdb(clause.condition or 'true')}, false)"
-                where = f"{rows} {'where' if match == 'matched' else 'and'} not ({taken}) and {condition}"
-                if clause.action != "insert":
-                    gone += [row for (row,) in self.rows(f"select target.row from {where}")]
-                if clause.action != "delete":
-                    found += self.rows(f"select {values_of(clause.values, clause.action)} from {where}")
-                taken = f"{taken} or {condition}"
+        changes = self.rows(in_duckdb(merge_query(on, clauses, PAIR)))
+        gone = [row for row, *_ in changes if row is not None]
         if len(set(gone)) < len(gone):
             return None
         kept = self.rows(f"select {', '.join(SCHEMA.names)} from target where not list_contains({gone}::bigint[], row)")
-        return Counter(kept + found)
+        return Counter(kept + [tuple(new) for row, *new in changes if row is None])
 
 
 def rows_of(table):
@@ -135,6 +110,6 @@ def test_random_update_and_delete_leave_the_rows_of_duckdb(catalog, row_program_
             assert rows_of(table) == Counter(kept)
             continue
         values = program.values(["target"])
-        changed = model.rows(f"select {values_of(values)} from target where {names}")
+        changed = model.rows(f"select {in_duckdb(new_values(values, PAIR))} from target where {names}")
         assert table.update(condition, values).rows_updated == len(changed)
         assert rows_of(table) == Counter(kept + changed)

@@ -169,7 +169,9 @@ class TableRowChanges(ABC):
         Args:
             update_filter: The rows: a filter as in `delete`, or SQL text over the table's columns such as `"n + 1 > m"`.
             values: Column name to value: SQL text over the table's columns (`"n + 1"`, `"'de'"`), pyarrow expression over
-                `target.<column>`, or literal. Values read the row as it was before the update.
+                `target.<column>`, or literal. Values read the row as it was before the update. A dotted name such as `place.city` sets
+                a field within a struct; the other fields keep their values, and a struct that is null becomes one whose other fields
+                are null.
             snapshot_properties: Additional keys of the snapshot's summary.
             case_sensitive: Whether column names in a filter must match in case.
             branch: The branch to change, None to stage the snapshot.
@@ -179,8 +181,9 @@ class TableRowChanges(ABC):
 
         Raises:
             ResolveError: A name is no column.
-            SchemaMismatchError: A value does not fit its column, or is for an unknown column.
-            ValidationError: `values` is empty, a text is not understood, or a value fails for a row, such as a division by zero.
+            SchemaMismatchError: A value does not fit its column, is for an unknown column or field, or would make a required field null.
+            ValidationError: `values` is empty, a column is set twice, a text is not understood, or a value fails for a row, such as a
+                division by zero.
             ValidationException: A concurrent commit conflicts, under the table's isolation level.
 
         Examples:
@@ -188,6 +191,14 @@ class TableRowChanges(ABC):
             MergeResult(rows_updated=1, rows_deleted=0, rows_inserted=0)
             >>> sorted(table.scan().to_arrow().column("id").to_pylist())
             [1, 2, 30]
+
+            >>> place = pa.struct([("city", pa.string()), ("zip", pa.int32())])
+            >>> people = table.catalog.create_table("db.people", pa.schema([("id", pa.int64()), ("place", place)]))
+            >>> people.append(pa.Table.from_pylist([{"id": 1, "place": {"city": "Oslo", "zip": 150}}, {"id": 2}]))
+            >>> people.update("id > 0", {"place.city": "upper(coalesce(place.city, 'rome'))"}).rows_updated
+            2
+            >>> people.scan().to_arrow().sort_by("id").column("place").to_pylist()
+            [{'city': 'OSLO', 'zip': 150}, {'city': 'ROME', 'zip': None}]
         """
         from icefloe.table.row_level.update import update_rows
 
@@ -197,7 +208,7 @@ class TableRowChanges(ABC):
     def merge(
         self,
         source: object,
-        on: Sequence[str] | Mapping[str, str] | str,
+        on: On,
         snapshot_properties: Properties = EMPTY_DICT,
         branch: str | None = MAIN_BRANCH,
         memory_limit: int = MEMORY_LIMIT,
@@ -206,20 +217,28 @@ class TableRowChanges(ABC):
 
         Args:
             source: Rows, like `df` of `append`; additional columns are allowed. They are read once.
-            on: Key columns: names that both sides have, a mapping of the table's name to the source's, or SQL text such as
-                `"target.id = source.key and target.part <=> source.part"`. Null equals nothing, but null under `<=>`.
+            on: The condition under which rows match. Names of columns that both sides have, a mapping of the table's name to the
+                source's, or SQL text such as `"target.id = source.key and source.at > target.at"`. A list may have icefloe and pyarrow
+                expressions over `source.<column>` and `target.<column>` beside names, and an expression may stand alone. Rows match
+                where the condition is true: null equals nothing, but null under `<=>`. Rows are joined by the equalities of a column of
+                the table and a value of the source; without one, each row is compared with each row of the source.
             snapshot_properties: Additional keys of the snapshot's summary.
             branch: The branch to change, None to stage the snapshot.
             memory_limit: Most bytes of a stream of source rows, and of the hashes of keys, to hold in memory; the rest goes to
                 temporary files.
 
         Raises:
-            ValidationError: There are no key columns, or the text is not understood.
+            ValidationError: `on` is empty, or the text is not an SQL expression.
 
         Examples:
             >>> changes = pa.table({"id": [3, 4]})
             >>> table.merge(changes, on=["id"]).when_matched_delete().when_not_matched_insert().execute()
             MergeResult(rows_updated=0, rows_deleted=1, rows_inserted=1)
+
+            >>> limits = pa.table({"least": [2], "most": [9]})
+            >>> merge = table.merge(limits, on="target.id between source.least and source.most")
+            >>> merge.when_not_matched_by_source_delete().execute()
+            MergeResult(rows_updated=0, rows_deleted=1, rows_inserted=0)
         """
         from icefloe.table.row_level.merge import Merge
 

@@ -8,8 +8,9 @@ from decimal import Decimal
 
 import icefloe.spark
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
-from icefloe.exceptions import IcebergError, ResolveError, ValidationError
+from icefloe.exceptions import IcebergError, ResolveError, SchemaMismatchError, ValidationError
 from icefloe.expressions import literal
 from icefloe.schema import Schema
 from icefloe.types import (
@@ -85,6 +86,19 @@ ALL_CLAUSES = {
         merge.when_matched_delete("source.name not in ('de', null)")
         .when_matched_delete("not (target.x < 1)")
         .when_matched_update({"name": "coalesce(source.name, target.name, 'none')"}, "source.flag <=> target.flag")
+    ),
+    "dates and texts": lambda merge: (
+        merge.when_matched_delete("source.day < '2026-01-09 12:00:00' and source.day <> '2026-1-8'")
+        .when_matched_update(
+            {"day": "cast('2026-03-04 23:59' as date)"}, "target.day in ('2026-01-20T10', '2026-01-23')"
+        )
+        .when_matched_update({"name": "'late'"}, "target.day >= '2026-01'")
+    ),
+    "fields": lambda merge: (
+        merge.when_matched_update({"place.city": "source.name", "n": "source.n"}, "source.op <> 'D'")
+        .when_matched_update({"place.city": "concat(target.place.city, '!')"})
+        .when_not_matched_by_source_update({"place.city": "target.name"}, "target.n % 2 = 0")
+        .when_not_matched_insert({"id": "source.id", "place": "source.place"})
     ),
     "by source": lambda merge: (
         merge.when_matched_update({"place": "source.place"}, "source.place.city like 'c1%'")
@@ -259,3 +273,50 @@ def test_update_stores_a_datetime_without_a_zone_as_it_is(spark, new_table):
     table.append(pa.table({"id": [1], "local": [moment]}, schema=local.as_arrow()))
     icefloe.spark.update(table, {"local": datetime(1969, 12, 31, 23, 59, 59, 999999)}, spark=spark)
     assert table.scan().to_arrow().column("local").to_pylist() == [datetime(1969, 12, 31, 23, 59, 59, 999999)]
+
+
+ON = [
+    "target.id = source.id and source.n > target.n * 6",
+    "target.id = source.id + 8 and source.op in ('U', 'I')",
+    "target.day = source.at and target.id <= source.id",
+    "target.x = source.x or target.id = source.id and target.flag",
+    "target.id between source.id - 1 and source.id and source.n % 4 = 0",
+    "target.place.city = source.name and target.id = source.id",
+]
+
+
+@pytest.mark.parametrize("on", ON)
+def test_merge_on_any_condition_is_alike_in_python_and_spark(utc, new_table, on):
+    ours, sparks = filled(new_table), filled(new_table)
+    source = source_rows()
+    merges = ours.merge(source, on), icefloe.spark.merge_into(sparks, utc.createDataFrame(source), on)
+    counts = []
+    for merge in merges:
+        merge.when_not_matched_by_source_update({"n": "target.n + 100"}, "target.id > 3")
+        counts.append(merge.when_not_matched_insert({"id": "source.id + 1000", "n": "source.n"}).execute())
+    assert counts[0] == counts[1]
+    assert content(ours) == content(sparks.refresh())
+
+
+def test_merge_in_spark_accepts_all_of_its_functions_in_the_condition_of_the_join(utc, new_table):
+    table = filled(new_table)
+    source = utc.createDataFrame([(1, "^d"), (2, "^d"), (7, "ße$")], "id long, pattern string")
+    on = "target.id % 5 = source.id % 5 and target.name rlike source.pattern"
+    merge = icefloe.spark.merge_into(table, source, on).when_matched_update({"place.city": "source.pattern"})
+    expected = sum(one["name"] is not None and one["name"].startswith("d") for one in (row(n, n) for n in range(24)))
+    assert merge.execute().rows_updated == expected
+
+
+def test_merge_in_spark_refuses_expressions_in_the_condition_of_the_join(utc, new_table):
+    with pytest.raises(ValidationError, match="merge, on: expected names of columns or SQL text, got Expression"):
+        icefloe.spark.merge_into(filled(new_table), utc.createDataFrame([(1,)], "id long"), pc.field("target.id") == 1)
+
+
+def test_update_in_spark_sets_fields_within_structs(utc, new_table):
+    table = filled(new_table)
+    icefloe.spark.update(table, {"place.city": "name"}, "day < '2026-01-03 10:00:00'", spark=utc)
+    found = {one["id"]: one["place"] for one in table.refresh().scan().to_arrow().to_pylist()}
+    changed = {n: {"city": row(n, n)["name"]} for n in range(24) if row(n, n)["day"] and row(n, n)["day"].day < 3}
+    assert found == {n: changed.get(n, row(n, n)["place"]) for n in range(24)}
+    with pytest.raises(SchemaMismatchError, match="update: place has no field 'zip'; expected one of city"):
+        icefloe.spark.update(table, {"place.zip": "1"}, spark=utc)

@@ -189,3 +189,20 @@ def test_changes_refuse_numbers_out_of_the_range_of_a_column_in_every_mode(spark
 def test_merge_names_a_column_of_neither_table(sql, name):
     with pytest.raises(ResolveError, match="column 'nope' is in neither table"):
         sql(f"MERGE INTO {name} t USING (SELECT 1L AS id) s ON t.id > nope WHEN MATCHED THEN DELETE")
+
+
+def test_merge_conditions_may_have_lambdas(sql):
+    name = f"lake.db.lambdas{next(NUMBERS)}"
+    sql(f"CREATE TABLE {name} (id bigint, tags array<string>)")
+    sql(f"INSERT INTO {name} VALUES (1, array('a', 'b')), (2, array('c')), (3, NULL)")
+    sql(
+        f"MERGE INTO {name} t USING (SELECT * FROM VALUES (1L, 'b'), (2L, 'x'), (9L, 'y') AS v(id, tag)) s "
+        "ON t.id = s.id AND (s.tag = 'x' OR exists(t.tags, one -> one = s.tag)) "
+        "WHEN MATCHED AND exists(t.tags, tag -> tag = s.tag AND t.id = 1) THEN UPDATE SET tags = transform(t.tags, x -> upper(x)) "
+        "WHEN MATCHED THEN DELETE "
+        "WHEN NOT MATCHED AND exists(array(s.tag), x -> x = 'y') THEN INSERT (id, tags) VALUES (s.id, array(s.tag))"
+    )
+    assert sql(f"SELECT id, tags FROM {name} ORDER BY id") == [(1, ["A", "B"]), (3, None), (9, ["y"])]
+    for query in ("SELECT 1", "VALUES (1)"):
+        with pytest.raises(FeatureUnsupportedError, match="a clause has no subqueries"):
+            sql(f"MERGE INTO {name} t USING (SELECT 1L AS id) s ON exists({query}) WHEN MATCHED THEN DELETE")

@@ -48,7 +48,7 @@ class MergeResult:
 class Merge:
     """A merge under construction: add clauses, then call `execute()`.
 
-    Rows of the source and of the table match when all key columns are equal; null equals nothing. For each row, the first clause
+    Rows of the source and of the table match where the condition `on` is true; null equals nothing. For each row, the first clause
     of its kind applies whose condition is true. A string is Spark SQL over `source.<column>` and `target.<column>`, both as a
     condition (`"source.op = 'D'"`) and as a value (`"source.n + 1"`); a literal text is quoted in it (`"'de'"`). Conditions
     may be icefloe or pyarrow expressions instead, values pyarrow expressions or Python objects, which are literals.
@@ -89,8 +89,9 @@ class Merge:
         """Update target rows that match a source row.
 
         Args:
-            set: Column name to value (SQL text, pyarrow expression or literal); other columns keep their values. None sets every
-                column to the source's column of the same name.
+            set: Column name to value (SQL text, pyarrow expression or literal); other columns keep their values. A dotted name such
+                as `place.city` sets a field within a struct; a struct that is null becomes one whose other fields are null. None sets
+                every column to the source's column of the same name.
             condition: Condition (SQL text, icefloe or pyarrow expression) over both sides; None for every matched row. Null
                 counts as false.
 
@@ -112,7 +113,7 @@ class Merge:
 
         Args:
             values: Column name to value; other columns become null. None takes every column from the source's column of the same
-                name.
+                name. Fields within structs have no values of their own: their column has.
             condition: Condition over the source alone; None for every row. Null counts as false.
 
         Raises:
@@ -143,7 +144,8 @@ class Merge:
             ValidationError: There is no clause, a condition or value is refused or fails for a row, or several source rows change
                 one target row.
             ResolveError: A name is no column.
-            SchemaMismatchError: A value does not fit its column.
+            SchemaMismatchError: A value does not fit its column or field.
+            FeatureUnsupportedError: An insert sets a field within a struct.
             ValidationException: A concurrent commit conflicts.
         """
         self._clauses.require_any()
