@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from icefloe.expressions import BooleanExpression
     from icefloe.table.commit.transaction import Transaction
     from icefloe.table.row_level.apply_changes import ApplyChangesResult
+    from icefloe.table.row_level.join_condition import On
     from icefloe.table.row_level.merge import Merge, MergeResult
     from icefloe.table.row_level.target import Target
     from icefloe.table.row_level.upsert import UpsertResult
@@ -220,8 +221,8 @@ class TableRowChanges(ABC):
             on: The condition under which rows match. Names of columns that both sides have, a mapping of the table's name to the
                 source's, or SQL text such as `"target.id = source.key and source.at > target.at"`. A list may have icefloe and pyarrow
                 expressions over `source.<column>` and `target.<column>` beside names, and an expression may stand alone. Rows match
-                where the condition is true: null equals nothing, but null under `<=>`. Rows are joined by the equalities of a column of
-                the table and a value of the source; without one, each row is compared with each row of the source.
+                where the condition is true: null equals nothing, but null under `<=>`. Rows are joined by their equal values; without
+                an equality, each row of the table is compared with each row of the source.
             snapshot_properties: Additional keys of the snapshot's summary.
             branch: The branch to change, None to stage the snapshot.
             memory_limit: Most bytes of a stream of source rows, and of the hashes of keys, to hold in memory; the rest goes to

@@ -13,7 +13,7 @@ from icefloe.expressions import AlwaysTrue, And, BooleanExpression
 from icefloe.table.row_level.clause_expressions import SOURCE, TARGET, RowFunction, condition_of, function_of
 from icefloe.table.row_level.clause_sql import kinds
 from icefloe.table.row_level.clause_sql.binding import bind_tree, equality
-from icefloe.table.row_level.clause_sql.coercion import coerced, require_boolean
+from icefloe.table.row_level.clause_sql.coercion import coerced, compared, require_boolean
 from icefloe.table.row_level.clause_sql.value import Value, computed, conjunction
 from icefloe.table.row_level.row_condition import as_filter
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from icefloe.table.row_level.clause_sql.scope import Scope
     from icefloe.table.row_level.join_keys import JoinKey
 
+_EQUALITIES = {"EQ", "NullSafeEQ"}
 _INTEGER_BITS = {pa.int8(): 7, pa.int16(): 15, pa.int32(): 31, pa.int64(): 63}
 
 
@@ -43,6 +44,21 @@ class HashKey:
 
 
 @dataclass(frozen=True)
+class BlockKey:
+    """An equality of a value of the table and a value of the source, for a join without keys.
+
+    Attributes:
+        of_target: The value of the table, a function of the table's rows.
+        of_source: The value of the source in the same type, a function of the source's rows.
+        null_safe: Null equals null (`<=>`); null equals nothing otherwise.
+    """
+
+    of_target: RowFunction
+    of_source: RowFunction
+    null_safe: bool
+
+
+@dataclass(frozen=True)
 class BoundJoin:
     """The parts of a join's condition, all of which must be true for a pair of rows.
 
@@ -51,14 +67,18 @@ class BoundJoin:
         of_source: Condition on a source row; None for every row.
         of_target: Filter of the table's rows that are in a pair.
         of_pairs: Conditions on a pair, evaluated in order.
+        block_key: An equality among the conditions on a pair; None if there is none.
         source_columns: The source's columns that the condition reads, for messages.
+        label: The condition in messages.
     """
 
     keys: tuple[HashKey, ...]
     of_source: RowFunction | None = None
     of_target: BooleanExpression = field(default_factory=AlwaysTrue)
     of_pairs: tuple[RowFunction, ...] = ()
+    block_key: BlockKey | None = None
     source_columns: tuple[str, ...] = ()
+    label: str = "merge, on"
 
 
 def is_exact_key(source: pa.DataType, target: pa.DataType) -> bool:
@@ -70,8 +90,8 @@ def is_exact_key(source: pa.DataType, target: pa.DataType) -> bool:
     if own == pa.date32():
         return not isinstance(given, pa.TimestampType)
     if own == pa.float32():
-        return given != pa.float64()
-    return own != pa.string() or given in (pa.string(), pa.null())
+        return bool(given != pa.float64())
+    return bool(own != pa.string() or given in (pa.string(), pa.null()))
 
 
 def bind_join(
@@ -110,6 +130,7 @@ class _JoinBinder:
         self._of_target: BooleanExpression = AlwaysTrue()
         self._of_pairs: list[RowFunction] = []
         self._pending: list[Value] = []
+        self._block_key: BlockKey | None = None
         self._read: dict[str, None] = {}
 
     def add_key(self, key: JoinKey) -> None:
@@ -123,6 +144,7 @@ class _JoinBinder:
             scope = self._joined.scope
             left, right = scope.resolve([TARGET[:-1], key.target]), scope.resolve([SOURCE[:-1], key.source])
             self._pending.append(equality(left, right, null_safe=key.null_safe))
+            self._note_block_key(left, right, null_safe=key.null_safe)
 
     def add(self, term: Any) -> None:
         if isinstance(term, (BooleanExpression, pc.Expression)):
@@ -140,6 +162,9 @@ class _JoinBinder:
             return
         # A condition that may fail is evaluated for pairs alone, after the terms before it.
         self._pending.append(value)
+        if type(term).__name__ in _EQUALITIES:
+            sides_of_term = (self._bound(one, scope) for one in (term.this, term.expression))
+            self._note_block_key(*sides_of_term, null_safe=type(term).__name__ == "NullSafeEQ")
         if sides == {TARGET}:
             found = self._filter_of(term, scope)
             self._of_target = self._of_target if found is None else And(self._of_target, found)
@@ -150,8 +175,25 @@ class _JoinBinder:
         if self._of_source:
             of_source = function_of(conjunction(self._of_source), pa.bool_(), self._label)
         return BoundJoin(
-            tuple(self._keys.values()), of_source, self._of_target, tuple(self._of_pairs), tuple(self._read)
+            tuple(self._keys.values()),
+            of_source,
+            self._of_target,
+            tuple(self._of_pairs),
+            self._block_key,
+            tuple(self._read),
+            self._label,
         )
+
+    def _note_block_key(self, left: Value, right: Value, *, null_safe: bool) -> None:
+        """Record the first equality of a value of each side that cannot fail."""
+        left, right = compared([left, right])
+        if self._block_key is not None or left.can_fail or right.can_fail or not _has_index(left.kind):
+            return
+        if _sides(left) == {SOURCE} and _sides(right) == {TARGET}:
+            left, right = right, left
+        if _sides(left) == {TARGET} and _sides(right) == {SOURCE}:
+            of_target, of_source = (function_of(one, one.kind, self._label) for one in (left, right))
+            self._block_key = BlockKey(of_target, of_source, null_safe)
 
     def _flush(self) -> None:
         if self._pending:
@@ -171,7 +213,7 @@ class _JoinBinder:
 
     def _add_computed_key(self, node: Any, scope: Scope) -> bool:
         """Add the equality of a column of the table and a value of the source as a key, if values can be hashed."""
-        if type(node).__name__ not in {"EQ", "NullSafeEQ"}:
+        if type(node).__name__ not in _EQUALITIES:
             return False
         for own, other in ((node.this, node.expression), (node.expression, node.this)):
             name = _column_of(own, scope)
@@ -229,6 +271,11 @@ def _is_hashable(kind: pa.DataType, target: pa.DataType) -> bool:
     return kinds.is_known(kind) and (
         kinds.common(target, kind) == target or (kinds.is_integer(kind) and kinds.is_integer(target))
     )
+
+
+def _has_index(kind: pa.DataType) -> bool:
+    """Return whether Arrow finds values of a type in a set."""
+    return kind != pa.null() and not pa.types.is_decimal256(kind)
 
 
 def _is_within(values: pa.Array, kind: pa.DataType) -> pa.Array:

@@ -1,4 +1,4 @@
-"""The pairs of a join that meet a condition beside equal keys."""
+"""The pairs of a join that meet conditions beside equal keys."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from icefloe.exceptions import ValidationError
 from icefloe.io.arrow_values import int_scalar, row_numbers
+from icefloe.table.row_level.candidate_pairs import EqualValues, EveryPair
 from icefloe.table.row_level.clause_sql import kinds
 from icefloe.table.row_level.joined_rows import SOURCE_ROW, first_of_position
 from icefloe.table.write.rows import POSITIONS
@@ -17,11 +18,10 @@ from icefloe.table.write.rows import POSITIONS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from icefloe.table.row_level.bound_join import BoundJoin
     from icefloe.table.row_level.clause_expressions import RowFunction
     from icefloe.table.row_level.joined_rows import JoinedRows
 
-PAIRS_AT_ONCE = 1 << 18
-"""Pairs of a join without keys whose columns are in memory at the same time."""
 PAIRS = pa.schema([*POSITIONS, (SOURCE_ROW, pa.uint32())])
 
 
@@ -64,22 +64,20 @@ def columns_of(conditions: Sequence[RowFunction]) -> frozenset[str] | None:
     return frozenset().union(*(condition.columns or () for condition in conditions))
 
 
-def restricted(found: JoinPairs, conditions: Sequence[RowFunction], joined: JoinedRows, label: str) -> JoinPairs:
-    """Return a join without the pairs that do not meet all conditions.
+def restricted(found: JoinPairs, on: BoundJoin, joined: JoinedRows) -> JoinPairs:
+    """Return a join without the pairs that do not meet all conditions on pairs.
 
     Args:
         found: The join; its rows without a match are completed.
-        conditions: The conditions, evaluated in order.
+        on: The conditions.
         joined: The pairs with their columns.
-        label: The conditions in messages.
 
     Raises:
         ValidationError: A condition fails for a pair, or is not boolean.
     """
     if found.pairs.num_rows == 0:
         return found
-    parts = [_all_true(conditions, rows, label) for _, rows in joined.chunks(columns_of(conditions))]
-    meets = pa.concat_arrays(parts)
+    meets = pa.concat_arrays([_all_true(on, rows) for _, rows in joined.chunks(columns_of(on.of_pairs))])
     pairs = found.pairs.filter(meets)
     lost = pc.unique(found.pairs.column(SOURCE_ROW).filter(pc.invert(meets)))
     lost = lost.filter(pc.invert(pc.is_in(lost, value_set=pc.unique(pairs.column(SOURCE_ROW)))))
@@ -88,75 +86,65 @@ def restricted(found: JoinPairs, conditions: Sequence[RowFunction], joined: Join
     return JoinPairs(pairs, _sorted(of_target), _sorted(pa.table({SOURCE_ROW: of_source})))
 
 
-def nested_loop(
-    target: Iterable[pa.Table],
-    source: pa.Table,
-    conditions: Sequence[RowFunction],
-    label: str,
-    *,
-    unmatched: bool,
-) -> JoinPairs:
-    """Join every row of a table with every row of a source, a bounded number of pairs at a time.
+def joined_blocks(target: Iterable[pa.Table], source: pa.Table, on: BoundJoin, *, unmatched: bool) -> JoinPairs:
+    """Join a table with a source without keys, a bounded number of pairs at a time.
+
+    Rows with equal values of the condition's block key are compared; without one, every row is compared with every row.
 
     Args:
         target: Parts of the table's rows: `__file_row`, `_pos` and columns `target.<name>`.
         source: The source's rows: `__source_row` and columns `source.<name>`.
-        conditions: The conditions of a pair, evaluated in order.
-        label: The conditions in messages.
+        on: The conditions.
         unmatched: Return the table's rows without a source row.
 
     Returns:
-        The pairs; `of_source` has those of `source` alone.
+        The pairs; `of_source` has rows of `source` alone.
 
     Raises:
         ValidationError: A condition fails for a pair, or is not boolean.
     """
+    source = source.combine_chunks()
+    candidates = EveryPair(source.num_rows) if on.block_key is None else EqualValues(source, on.block_key)
     pairs, others = [PAIRS.empty_table()], [POSITIONS.empty_table()]
-    for rows in target:
-        for part in _slices(rows, max(1, PAIRS_AT_ONCE // max(1, source.num_rows))):
-            matched = [pa.array([], pa.int64())]
-            for own in _slices(source, PAIRS_AT_ONCE):
-                left, right = _meeting(part, own, conditions, label)
-                positions = part.select(POSITIONS.names).take(left)
-                pairs.append(positions.append_column(SOURCE_ROW, own.column(SOURCE_ROW).take(right)).cast(PAIRS))
-                matched.append(left)
-            if unmatched:
-                found = pc.is_in(row_numbers(part.num_rows), value_set=pa.concat_arrays(matched))
-                others.append(part.select(POSITIONS.names).filter(pc.invert(found)).cast(POSITIONS))
+    for part in (part for rows in target for part in _slices(rows, candidates.part_rows)):
+        matched = [pa.array([], pa.int64())]
+        for left, right in candidates.pairs(part):
+            meets = pc.indices_nonzero(_all_true(on, _pairs_of(part, left, source, right, columns_of(on.of_pairs))))
+            positions = part.select(POSITIONS.names).take(left.take(meets))
+            numbers = source.column(SOURCE_ROW).take(right.take(meets))
+            pairs.append(positions.append_column(SOURCE_ROW, numbers).cast(PAIRS))
+            matched.append(left.take(meets))
+        if unmatched:
+            found = pc.is_in(row_numbers(part.num_rows), value_set=pa.concat_arrays(matched))
+            others.append(part.select(POSITIONS.names).filter(pc.invert(found)).cast(POSITIONS))
     found_pairs, numbers = pa.concat_tables(pairs), source.column(SOURCE_ROW)
     of_source = numbers.filter(pc.invert(pc.is_in(numbers, value_set=pc.unique(found_pairs.column(SOURCE_ROW)))))
     return JoinPairs(_sorted(found_pairs), _sorted(pa.concat_tables(others)), pa.table({SOURCE_ROW: of_source}))
 
 
-def _meeting(
-    part: pa.Table, source: pa.Table, conditions: Sequence[RowFunction], label: str
-) -> tuple[pa.Array, pa.Array]:
-    """Return the indices in two blocks of the pairs of their rows that meet all conditions."""
-    width = int_scalar(source.num_rows, pa.int64())
-    numbers = row_numbers(part.num_rows * source.num_rows)
-    left = pc.divide(numbers, width)
-    right = pc.subtract(numbers, pc.multiply(left, width))
-    read = columns_of(conditions)
-    columns = {"__row": numbers}
+def _pairs_of(
+    part: pa.Table, left: pa.Array, source: pa.Table, right: pa.Array, read: frozenset[str] | None
+) -> pa.Table:
+    """Return the columns of pairs of rows, by their indices on both sides."""
+    columns = {"__row": left}
     for rows, indices in ((part, left), (source, right)):
         names = [name for name in rows.column_names if read is None or name in read]
         taken = rows.select(names).take(indices)
         columns |= {name: taken.column(name) for name in names}
-    meets = pc.indices_nonzero(_all_true(conditions, pa.table(columns), label))
-    return left.take(meets), right.take(meets)
+    return pa.table(columns)
 
 
-def _all_true(conditions: Sequence[RowFunction], rows: pa.Table, label: str) -> pa.Array:
-    """Return the rows for which all conditions are true; a condition is evaluated where the conditions before it are true."""
+def _all_true(on: BoundJoin, rows: pa.Table) -> pa.Array:
+    """Return the pairs for which all conditions are true; a condition is evaluated where the conditions before it are true."""
     true = pa.repeat(pa.scalar(value=True), rows.num_rows)
-    for number, condition in enumerate(conditions):
+    for number, condition in enumerate(on.of_pairs):
         # A condition that reads no column still needs the number of rows.
         names = rows.column_names if condition.columns is None else ["__row", *sorted(condition.columns)]
         selected = rows.select(names)
         found = condition.evaluate(selected if number == 0 else selected.filter(true))
         if not pa.types.is_boolean(found.type):
             raise ValidationError(
-                f"{label}: expected a boolean, got {kinds.name_of(found.type)}; compare it with a value"
+                f"{on.label}: expected a boolean, got {kinds.name_of(found.type)}; compare it with a value"
             )
         true = pc.replace_with_mask(true, true, pc.fill_null(found, False).combine_chunks())
     return true

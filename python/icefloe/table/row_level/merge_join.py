@@ -1,7 +1,7 @@
 """The join of a merge: pairs of target rows and source rows that match, and the changes that the clauses make.
 
 The core joins hashes of keys and returns positions. Other columns of the target are read afterwards, by position, and only for
-rows whose conditions and clauses read them. Without an equality to hash, every pair of rows is compared.
+rows whose conditions and clauses read them. Without a key to hash, blocks of pairs are compared.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from icefloe.table.row_level.clauses import Match
 from icefloe.table.row_level.filtered_rows import FilteredRows
 from icefloe.table.row_level.fitted_columns import fitted
 from icefloe.table.row_level.join_keys import resolved_keys
-from icefloe.table.row_level.join_pairs import JoinPairs, columns_of, nested_loop, restricted
+from icefloe.table.row_level.join_pairs import JoinPairs, columns_of, joined_blocks, restricted
 from icefloe.table.row_level.joined_rows import SOURCE_ROW, JoinedRows
 from icefloe.table.row_level.key_ranges import key_ranges, storage_of
 from icefloe.table.row_level.row_changes import RowChanges
@@ -73,13 +73,13 @@ class MergeJoin:
         keys, terms = on.terms(names)
         self._keys_by_name = resolved_keys(keys, stream.schema, self.schema)
         self._source = source_table(stream, self._cast, memory_limit)
-        self._label = "merge, on" if on.text is None else f"merge, on {on.text!r}"
+        label = "merge, on" if on.text is None else f"merge, on {on.text!r}"
         self._on = bind_join(
             self._keys_by_name,
             (*terms, *on.expressions),
             self._columns(source=True, target=True),
             self.schema,
-            self._label,
+            label,
         )
         self.row_filter = target.filter(AlwaysTrue() if needs_all else self._matching())
         self.plan = target.plan(self.row_filter)
@@ -164,11 +164,11 @@ class MergeJoin:
     @cached_property
     def _joined(self) -> JoinPairs:
         if not self._on.keys:
-            return self._joined_by_loop()
+            return self._joined_by_blocks()
         found = self._joined_by_keys()
         if not self._on.of_pairs:
             return found
-        return restricted(found, self._on.of_pairs, self._rows(found.pairs), self._label)
+        return restricted(found, self._on, self._rows(found.pairs))
 
     def _joined_by_keys(self) -> JoinPairs:
         schema = self._target.metadata.schema().select(*[key.target for key in self._on.keys])
@@ -181,7 +181,7 @@ class MergeJoin:
         found = JoinPairs(pairs, of_target, pa.table({SOURCE_ROW: batches[2]}))
         return found if self._selected is None else found.renumbered(self._selected, self._source.num_rows)
 
-    def _joined_by_loop(self) -> JoinPairs:
+    def _joined_by_blocks(self) -> JoinPairs:
         read = columns_of(self._on.of_pairs)
         source = self._source_side()
         if read is not None:
@@ -192,7 +192,7 @@ class MergeJoin:
             source = source.take(self._selected)
         rows = FilteredRows(self.plan, self._target.metadata.schema())
         target = (pa.table({**_columns(positions), **_columns(part)}) for positions, part in rows.chunks(read))
-        found = nested_loop(target, source, self._on.of_pairs, self._label, unmatched=self._needs_all)
+        found = joined_blocks(target, source, self._on, unmatched=self._needs_all)
         return found if self._selected is None else found.completed(self._source.num_rows)
 
     def _cast(self, source: pa.Table) -> pa.Table:

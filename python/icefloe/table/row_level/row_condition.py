@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import ResolveError, ValidationError
-from icefloe.expressions import AlwaysTrue, And, BooleanExpression
+from icefloe.expressions import AlwaysTrue, And, BooleanExpression, Not, Or
+from icefloe.expressions.bound import BoundPredicate
 from icefloe.expressions.filter import Filter
 from icefloe.table.row_level.clause_sql.parsing import conjuncts, parse
-from icefloe.types import DoubleType, FloatType
+from icefloe.types import DoubleType, FloatType, PrimitiveType
 
 if TYPE_CHECKING:
     from icefloe.schema import Schema
@@ -59,7 +60,8 @@ def _scan_filter(target: Target, where: str | BooleanExpression, *, case_sensiti
             return row_filter
         if _names_target(where, target.metadata.schema()):
             return None
-        row_filter.bound  # noqa: B018 - raises for names and literals that do not fit
+        if _reads_nested(row_filter.bound):
+            return None
     except ResolveError:
         raise
     except ValidationError:
@@ -68,6 +70,20 @@ def _scan_filter(target: Target, where: str | BooleanExpression, *, case_sensiti
             raise
         return None
     return row_filter
+
+
+def _reads_nested(bound: BooleanExpression) -> bool:
+    """Return whether a filter tests a struct, list or map, which plans do not support."""
+    waiting: list[Any] = [bound]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, (And, Or)):
+            waiting += [part.left, part.right]
+        elif isinstance(part, Not):
+            waiting.append(part.child)
+        elif isinstance(part, BoundPredicate) and not isinstance(part.term.ref().field.field_type, PrimitiveType):
+            return True
+    return False
 
 
 def _is_sql(text: str) -> bool:
@@ -86,14 +102,16 @@ def _names_target(where: str, schema: Schema) -> bool:
 def as_filter(node: Any, schema: Schema, *, case_sensitive: bool) -> BooleanExpression | None:
     """Return a part of a condition, over the columns of a table, as a filter that is true for the same rows; None if there is none.
 
-    Comparisons of floating-point columns are left out: NaN is above all numbers in SQL, and has no order in filters.
+    Comparisons of floating-point columns are left out: NaN is above all numbers in SQL, and has no order in filters. So are tests of
+    structs, lists and maps, which plans do not support.
     """
     names = [one for one in node.walk() if type(one).__name__ == "Column"]
     try:
         if any(len(one.parts) > 1 for one in names):
             return None
         for one in names:
-            if isinstance(schema.find_field(one.name, case_sensitive).field_type, (FloatType, DoubleType)):
+            kind = schema.find_field(one.name, case_sensitive).field_type
+            if isinstance(kind, (FloatType, DoubleType)) or not isinstance(kind, PrimitiveType):
                 return None
         found = Filter.of(node.sql("spark"), schema, case_sensitive=case_sensitive)
         found.bound  # noqa: B018 - raises for names and literals that do not fit

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pytest
 from icefloe.exceptions import ResolveError, ValidationError
 from icefloe.expressions import And, EqualTo, GreaterThan
-from icefloe.table.row_level import join_pairs, joined_rows
+from icefloe.table.row_level import candidate_pairs, joined_rows
 from icefloe.table.row_level.join_condition import JoinCondition
 
 SCHEMA = pa.schema([("id", pa.int64()), ("k", pa.string()), ("n", pa.int32()), ("d", pa.date32()), ("x", pa.float32())])
@@ -68,6 +68,10 @@ CONDITIONS = {
     "target.x = source.y": lambda t, s: equal(t["x"], s["y"]),
     "target.k = cast(source.n as string)": lambda t, s: equal(t["k"], None if s["n"] is None else str(s["n"])),
     "upper(target.k) = upper(source.k)": lambda t, s: equal(t["k"], s["k"]),
+    "upper(source.k) <=> upper(target.k) and target.n < 3": lambda t, s: both(t["k"] == s["k"], less(t["n"], 3)),
+    "coalesce(target.n, 0) = source.n and target.id > source.id": lambda t, s: both(
+        equal(0 if t["n"] is None else t["n"], s["n"]), less(s["id"], t["id"])
+    ),
     "source.n = 3": lambda t, s: equal(s["n"], 3),
     "target.n = 3": lambda t, s: equal(t["n"], 3),
     "target.d >= '2026-01-02 10:00' and target.id = source.id": lambda t, s: both(
@@ -110,7 +114,7 @@ def table(catalog):
 @pytest.mark.parametrize("on", CONDITIONS)
 def test_merge_matches_the_pairs_of_a_naive_loop(table, on, small_blocks, monkeypatch):
     if small_blocks:
-        monkeypatch.setattr(join_pairs, "PAIRS_AT_ONCE", 5)
+        monkeypatch.setattr(candidate_pairs, "PAIRS_AT_ONCE", 5)
         monkeypatch.setattr(joined_rows, "CHUNK_ROWS", 4)
     source = rows(3, 8, SOURCE)
     before, given = table.scan().to_arrow().to_pylist(), source.to_pylist()

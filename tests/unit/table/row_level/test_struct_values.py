@@ -88,6 +88,16 @@ def test_update_by_branches_reads_texts_within_structs(table):
     assert sorted(table.scan().to_arrow().column("n").to_pylist()) == [1, 2, 2]
 
 
+def test_update_and_delete_accept_a_null_struct_as_condition(table):
+    assert table.update("place is null", {"place.zip": 1}).rows_updated == 1
+    assert places(table)[1] == (None, 1, None, None)
+    table.update("id = 1", {"place": None})
+    table.delete("place is null and id < 5")
+    merge = table.merge(pa.table({"id": [2, 3]}), "target.id = source.id and target.place is null")
+    assert merge.when_not_matched_by_source_delete("target.id = 3").execute().rows_deleted == 1
+    assert table.scan().to_arrow().column("id").to_pylist() == [2]
+
+
 def test_update_prefers_a_column_whose_name_has_a_dot(table):
     table.update("id = 1", {"a.b": 5})
     assert sorted(table.scan().to_arrow().column("a.b").to_pylist()) == [0, 0, 5]
