@@ -42,6 +42,7 @@ class Transaction:
         self._changes: list[Change] = []
         self._written: list[WrittenFiles] = []
         self._unsynced = _core.UnsyncedFiles()
+        self._is_sent = False
         self._start(table.metadata)
 
     def _start(self, loaded: TableMetadata) -> None:
@@ -132,14 +133,13 @@ class Transaction:
             return self._table
         try:
             response = self._commit()
-        except IcebergError as error:
-            if isinstance(error, CommitStateUnknownException):
-                self._reset()
-            else:
+        except BaseException as error:
+            # An interrupt says nothing about a request that was sent.
+            is_definite = isinstance(error, IcebergError) or not self._is_sent
+            if is_definite and not isinstance(error, CommitStateUnknownException):
                 self._abandon()
-            raise
-        except BaseException:
-            self._reset()
+            else:
+                self._reset()
             raise
         changes = self._reset()
         self._table.show(response.metadata, response.metadata_location)
@@ -179,6 +179,7 @@ class Transaction:
     def _swap(self, requirements: tuple[TableRequirement, ...]) -> CommitTableResponse:
         """Sync the files of the changes, then have the catalog commit the updates that refer to them."""
         self.sync_files()
+        self._is_sent = True
         return self._table.catalog.commit_table(self._table, requirements, self._updates)
 
     def _took_effect(self, newest: TableMetadata) -> bool:
@@ -216,12 +217,14 @@ class Transaction:
         for files in self._written:
             files.keep()
         changes, self._changes, self._written = self._changes, [], []
+        self._is_sent = False
         self._start(self._table.metadata)
         return changes
 
     def _abandon(self) -> None:
         """Drop the changes and delete the files that they wrote, which never became part of the table."""
-        for files in self._written:
+        written, self._written = self._written, []
+        for files in written:
             files.abandon()
         for change in self._reset():
             change.abandoned()

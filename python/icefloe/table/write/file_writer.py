@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from icefloe.partitioning import PartitionSpec
     from icefloe.table.metadata import TableMetadata
 
-PARTITION_ID = 0
-
 
 class FileWriter:
     """Writes the files of one operation.
@@ -33,20 +31,27 @@ class FileWriter:
         io: Storage.
         metadata: The version of the table that the operation reads.
         operation_id: The UUID in the names of the files.
+        task_ids: The partition and the first task in the names of the files, where several writers have one operation id.
     """
 
-    def __init__(self, io: FileIO, metadata: TableMetadata, operation_id: str) -> None:
+    def __init__(
+        self, io: FileIO, metadata: TableMetadata, operation_id: str, task_ids: tuple[int, int] = (0, 0)
+    ) -> None:
         self.written: list[str] = []
         self._io = io
         self._metadata = metadata
         self._operation_id = operation_id
-        self._task_id = 0
+        self._partition_id, self._task_id = task_ids
 
     def abandon(self) -> None:
         """Delete the files written so far, which no snapshot refers to. Deletion is best effort."""
         if self.written:
             self._io.core.delete_many(self.written)
             self.written.clear()
+
+    def keep(self) -> None:
+        """Forget the files written so far: a snapshot refers to them, or may refer to them."""
+        self.written.clear()
 
     def data_files(self, data: object) -> pa.RecordBatch:
         """Write rows with the current schema, default spec and sort order; return DataFile columns.
@@ -66,7 +71,7 @@ class FileWriter:
                 table_location=self._metadata.location,
                 properties=data_file_properties(self._metadata.properties),
                 operation_id=self._operation_id,
-                partition_id=PARTITION_ID,
+                partition_id=self._partition_id,
                 task_id=self._next_task(),
             )
         )
@@ -88,7 +93,7 @@ class FileWriter:
                 table_location=self._metadata.location,
                 properties=delete_file_properties(self._metadata.properties),
                 operation_id=self._operation_id,
-                partition_id=PARTITION_ID,
+                partition_id=self._partition_id,
                 task_id=self._next_task(),
             )
         )
@@ -117,7 +122,7 @@ class FileWriter:
                 table_location=self._metadata.location,
                 properties=equality_delete_properties(self._metadata.properties),
                 operation_id=self._operation_id,
-                partition_id=PARTITION_ID,
+                partition_id=self._partition_id,
                 task_id=self._next_task(),
             )
         )

@@ -12,23 +12,33 @@ from icefloe.table.write_transaction import WriteTransaction
 
 if TYPE_CHECKING:
     from icefloe.table.maintenance.deletes.delete_files_plan import DeleteFilesPlan
+    from icefloe.table.write.file_writer import FileWriter
 
 
 def replace_delete_files(
-    table: Any, plan: DeleteFilesPlan, removed: pa.Array, added: list[tuple[pa.RecordBatch, int | None]]
+    table: Any,
+    plan: DeleteFilesPlan,
+    removed: pa.Array,
+    added: list[tuple[pa.RecordBatch, int | None]],
+    writer: FileWriter,
 ) -> int:
     """Replace delete files in one commit and return the id of its snapshot.
+
+    The writer forgets the new files once a commit was sent, unless the commit definitely failed: the table may refer to them.
 
     Args:
         table: The table's handle.
         plan: The plan, whose snapshot was read.
         removed: Paths of the delete files to remove.
         added: New position delete files, each batch with its data sequence number, None for that of the commit.
+        writer: The writer of the new files.
 
     Raises:
         ValidationException: A delete file is not part of the table any more, or a data file was removed that the new ones refer to.
     """
-    change = RewriteFiles(WriteTransaction(table, autocommit=True), plan.branch)
+    transaction = WriteTransaction(table, autocommit=True)
+    transaction.adopt(writer)
+    change = RewriteFiles(transaction, plan.branch)
     change.validate_from_snapshot(plan.snapshot_id)
     change.delete_deletes(removed)
     for files, sequence_number in added:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, ClassVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from icefloe.exceptions import CommitStateUnknownException, IcebergError
 from icefloe.table.environment import SYSTEM
 from icefloe.table.maintenance.branch_plan import branch_head, whole_files
 from icefloe.table.maintenance.deletes.delete_files_change import DeleteFilesChange
@@ -86,10 +85,8 @@ class ConvertEqualityDeletes(DeleteFilesChange[ConvertEqualityDeletesPlan, Conve
             added = writer.position_deletes(positions, targets(touched))
             older = of_data_files(touched.deletes, pc.unique(touched.files.column("file_path")))
             removed = pc.unique(pa.concat_arrays([converted, older.column("file_path")]))
-            snapshot_id = replace_delete_files(table, plan, removed, [(added, None)])
-        except CommitStateUnknownException:
-            raise
-        except IcebergError:
+            snapshot_id = replace_delete_files(table, plan, removed, [(added, None)], writer)
+        except BaseException:
             writer.abandon()
             raise
         return ConvertEqualityDeletesResult(

@@ -128,10 +128,9 @@ class PositionDeleteRun:
             added = self._written(groups, writer)
             removed = pa.concat_arrays([group.deletes.column("file_path") for group in groups])
             numbers = [group.sequence_number for group in groups]
-            snapshot_id = replace_delete_files(table, self._plan, removed, list(zip(added, numbers, strict=True)))
-        except CommitStateUnknownException:
-            raise
-        except IcebergError:
+            numbered = list(zip(added, numbers, strict=True))
+            snapshot_id = replace_delete_files(table, self._plan, removed, numbered, writer)
+        except BaseException:
             writer.abandon()
             raise
         return RewritePositionDeletesResult(

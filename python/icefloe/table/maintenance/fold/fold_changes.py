@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from icefloe.exceptions import CommitStateUnknownException, IcebergError
+from icefloe.exceptions import IcebergError
 from icefloe.io.arrow_values import int_scalar
 from icefloe.table.commit.rewrite_files import RewriteFiles
 from icefloe.table.commit.snapshot_producer import head_of
@@ -75,9 +75,8 @@ class FilesFold:
             return None
         try:
             return self._fold(head)
-        except CommitStateUnknownException:
-            raise
         except BaseException:
+            # A commit that was sent keeps the files, unless it definitely failed.
             self._writer.abandon()
             raise
 
@@ -88,7 +87,9 @@ class FilesFold:
         runs = self._runs(head, scan.files.filter(pc.invert(is_folded)))
         if folded.files.num_rows == 0 and not runs:
             return None
-        change = RewriteFiles(WriteTransaction(self._table, autocommit=True), self._branch, {UNFOLDED_FILES: "0"})
+        transaction = WriteTransaction(self._table, autocommit=True)
+        transaction.adopt(self._writer)
+        change = RewriteFiles(transaction, self._branch, {UNFOLDED_FILES: "0"})
         change.validate_from_snapshot(head.snapshot_id)
         if folded.files.num_rows > 0:
             change.delete(folded.files.column("file_path")).data_sequence_number(head.sequence_number or 0)

@@ -45,6 +45,24 @@ class Committed:
     removed_deletes: int
 
 
+@dataclass(frozen=True)
+class SentGroups:
+    """The groups of a commit, whose files stay once the commit was sent.
+
+    A definite failure deletes nothing: the groups without a conflict are committed again.
+    """
+
+    groups: list[FileGroup]
+
+    def keep(self) -> None:
+        """Keep the files: a snapshot refers to them, or may refer to them."""
+        for group in self.groups:
+            group.keep()
+
+    def abandon(self) -> None:
+        """Leave the files to the run."""
+
+
 def commit_groups(table: Any, plan: RewriteDataFilesPlan, groups: list[FileGroup]) -> Committed:
     """Replace the files of groups in one commit; all groups were read from one snapshot.
 
@@ -56,7 +74,9 @@ def commit_groups(table: Any, plan: RewriteDataFilesPlan, groups: list[FileGroup
     numbers = ",".join(str(group.number) for group in groups)
     sizes = plan.options.sizes(plan.verb, table.metadata.properties)
     summary = {PLAN_ID: plan.plan_id, PLAN_GROUPS: numbers, FILE_SIZES: str(sizes)}
-    change = RewriteFiles(WriteTransaction(table, autocommit=True), plan.branch, summary)
+    transaction = WriteTransaction(table, autocommit=True)
+    transaction.adopt(SentGroups(groups))
+    change = RewriteFiles(transaction, plan.branch, summary)
     change.validate_from_snapshot(groups[0].snapshot_id)
     for group in groups:
         change.delete(group.files.column("file_path"))

@@ -78,6 +78,12 @@ class FileGroup:
         if writer is not None:
             writer.abandon()
 
+    def keep(self) -> None:
+        """Keep the group's new files: a snapshot refers to them, or may refer to them."""
+        writer: GroupWriter | None = self.writer
+        if writer is not None:
+            writer.keep()
+
     def on_head(self, table: Any) -> FileGroup | None:
         """Return the group with its files that are still live on the branch's head; None if none needs a rewrite."""
         metadata = table.metadata

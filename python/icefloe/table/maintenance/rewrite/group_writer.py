@@ -153,7 +153,7 @@ class GroupWriter(FileWriter):
             table_location=self._metadata.location,
             properties=properties,
             operation_id=self._operation_id,
-            partition_id=0,
+            partition_id=self._partition_id,
             task_id=self._next_task(),
             presorted=layout.is_sorted,
         )

@@ -147,11 +147,11 @@ class RewriteRun:
                 for group in complete:
                     written.append(group)
                     if len(written) >= per_commit:
-                        batch, written = written, []
-                        lost += self._commit(batch)
+                        lost += self._commit(written)
+                        written = []
             if written:
-                batch, written = written, []
-                lost += self._commit(batch)
+                lost += self._commit(written)
+                written = []
         finally:
             for group in written:
                 group.abandon()
