@@ -55,6 +55,19 @@ def ids(table: Any) -> list[int]:
     return sorted(table.scan().to_arrow().column("id").to_pylist())
 
 
+def test_rows_are_deleted_where_a_partition_field_has_lost_its_column(table):
+    with table.update_spec() as update:
+        update.remove_field("part")
+    with table.update_schema() as update:
+        update.delete_column("part")
+    table.delete("id in (1, 21)")
+    assert ids(table) == [2, 5, 11, 12, 22]
+    assert len(delete_files(table)) > 0
+    table.delete("id >= 0")
+    assert ids(table) == []
+    assert delete_files(table) == []
+
+
 ALL = ["a", "a", "b", "b", "c", "c"]
 
 
