@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -14,6 +15,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from icefloe.report import figures_of, report_page
+from icefloe.report import markup as pieces
 from icefloe.table import StaticTable
 
 EVIL = "</script><img src=x onerror=alert(1)>"
@@ -198,6 +200,18 @@ def test_browser_runs_no_code_of_the_table(browser, events, tmp_path):
     assert "CONSOLE" not in done.stderr
     assert "<img" not in done.stdout
     assert (done.stdout.count('class="bars"'), done.stdout.count('class="picture"')) == (3, 2)
+
+
+def test_print_is_unfolded_on_full_pages(browser, events, tmp_path):
+    page, printed = tmp_path / "page.html", tmp_path / "page.pdf"
+    page.write_text(report_page(events), encoding="utf-8")
+    browser(page, "--no-pdf-header-footer", f"--print-to-pdf={printed}")
+    assert len(re.findall(rb"/Type /Page\b", printed.read_bytes())) <= 4
+
+
+def test_short_texts_are_in_one_line_and_flags_are_not_numbers():
+    markup = pieces.table("t", ["snapshot", "required", "rows", "path"], [["5385689611883865632", True, 7, "a/" * 40]])
+    assert re.findall(r"<td([^>]*)>", markup) == [' class="short"', ' class="short"', ' class="number"', ""]
 
 
 def test_report_states_what_expiry_removes(lake, table):

@@ -11,6 +11,9 @@ from icefloe.table.maintenance.display import bytes_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+SHORT_TEXT = 24
+"""The length of a time, the longest text that a cell shows in one line."""
+
 
 def section(title: str, sentences: Sequence[str], *content: str) -> str:
     """Return a section: sentences first, then pictures and tables. Titles and sentences are text, the content is markup."""
@@ -28,8 +31,7 @@ def table(identity: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) 
     """
     if not rows:
         return ""
-    numeric = [all(isinstance(row[place], (int, type(None))) for row in rows) for place in range(len(columns))]
-    kinds = [' class="number"' if one else "" for one in numeric]
+    kinds = [_kind([row[place] for row in rows]) for place in range(len(columns))]
     head = "".join(f"<th{kind}>{escape(name)}</th>" for name, kind in zip(columns, kinds, strict=True))
     body = "".join(
         "<tr>"
@@ -47,8 +49,13 @@ def table(identity: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) 
 
 
 def folded(title: str, content: str) -> str:
-    """Return markup that a click unfolds; nothing for no markup."""
+    """Return markup that a click unfolds; nothing for no markup. In print it is unfolded below its title."""
     return f"<details><summary>{escape(title)}</summary>{content}</details>" if content else ""
+
+
+def as_table(content: str) -> str:
+    """Return the table of a picture, which a click unfolds; nothing for no table. In print it follows the picture."""
+    return f'<details class="twin"><summary>As a table</summary>{content}</details>' if content else ""
 
 
 def json_script(values: dict[str, Any]) -> str:
@@ -57,6 +64,13 @@ def json_script(values: dict[str, Any]) -> str:
     for one in "<>&":
         text = text.replace(one, f"\\u{ord(one):04x}")
     return f'<script type="application/json" id="figures">{text}</script>'
+
+
+def _kind(values: Sequence[Any]) -> str:
+    """Return the class of a column's cells: numbers are aligned, and short texts such as ids and times are not broken."""
+    if all(value is None or (isinstance(value, int) and not isinstance(value, bool)) for value in values):
+        return ' class="number"'
+    return ' class="short"' if all(len(str(value)) <= SHORT_TEXT for value in values) else ""
 
 
 def _text(column: str, value: Any) -> str:

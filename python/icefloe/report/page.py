@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from icefloe.report import pictures, sentences
 from icefloe.report.figures import figures_of
-from icefloe.report.markup import folded, json_script, section, table
+from icefloe.report.markup import as_table, folded, json_script, section, table
 from icefloe.table.maintenance.display import bytes_text
 
 if TYPE_CHECKING:
@@ -101,15 +101,13 @@ def _sizes(figures: dict[str, Any]) -> str:
         return section("File sizes", ["The table has no data files."])
     rows = [[bytes_text(one["from"]), bytes_text(one["to"]), one["files"], one["bytes"]] for one in sizes["bins"]]
     listing = table("file-sizes", ["from", "to", "files", "bytes"], rows)
-    return section("File sizes", sentences.sizes(figures), pictures.file_sizes(sizes), folded("As a table", listing))
+    return section("File sizes", sentences.sizes(figures), pictures.file_sizes(sizes), as_table(listing))
 
 
 def _growth(figures: dict[str, Any]) -> str:
     rows = [[one["at"], one["rows"], one["files"], one["bytes"]] for one in reversed(figures["growth"])]
     listing = table("growth", ["at", "rows", "files", "bytes"], rows)
-    return section(
-        "Growth", sentences.growth(figures), pictures.growth(figures["growth"]), folded("As a table", listing)
-    )
+    return section("Growth", sentences.growth(figures), pictures.growth(figures["growth"]), as_table(listing))
 
 
 def _partitions(figures: dict[str, Any]) -> str:
@@ -123,7 +121,7 @@ def _partitions(figures: dict[str, Any]) -> str:
         "Partitions, worst first",
         sentences.partitions(figures),
         pictures.partitions(worst),
-        folded("As a table", listing),
+        as_table(listing),
     )
 
 
@@ -133,9 +131,7 @@ def _deletes(figures: dict[str, Any]) -> str:
         return ""
     rows = [[one["delete_files"], one["data_files"]] for one in deletes["fan_in"]]
     listing = table("fan-in", ["delete files", "data files"], rows)
-    return section(
-        "Deletes", sentences.deletes(figures), pictures.fan_in(deletes["fan_in"]), folded("As a table", listing)
-    )
+    return section("Deletes", sentences.deletes(figures), pictures.fan_in(deletes["fan_in"]), as_table(listing))
 
 
 def _orphans(figures: dict[str, Any]) -> str:
@@ -144,7 +140,7 @@ def _orphans(figures: dict[str, Any]) -> str:
         return ""
     rows = [[one["location"], one["bytes"], one["modified_at"]] for one in own["largest"]]
     listing = table("orphans", ["largest files", "bytes", "modified at"], rows)
-    return section("Orphan files", sentences.orphans(figures), _command(own["command"]), folded("As a table", listing))
+    return section("Orphan files", sentences.orphans(figures), _command(own["command"]), as_table(listing))
 
 
 def _manifests(figures: dict[str, Any]) -> str:
@@ -162,7 +158,7 @@ def _versions(figures: dict[str, Any]) -> str:
         sentences.versions(figures),
         pictures.branches(refs),
         command,
-        folded("As a table", listing),
+        as_table(listing),
     )
 
 
