@@ -38,13 +38,16 @@ def _small_files(facts: TableFacts) -> Iterator[Finding]:
         return
     count: int = pc.sum(many.column("size_count")).as_py()
     size: int = pc.sum(many.column("size_sum")).as_py()
-    after: int = pc.sum(many.column("new_files_min")).as_py()
+    # The number of partitions that files of earlier specs are divided into is known after the rewrite.
+    divided: int = many.column("new_files_min").null_count
+    after: int = (pc.sum(many.column("new_files_min")).as_py() or 0) + divided
+    groups_text = count_text(many.num_rows, "partition" if divided == 0 else "group")
     yield Finding(
         "small-files",
         Severity.WARNING,
         f"{count_text(count, 'data file')} of {facts.files.num_rows:,} are smaller than {bytes_text(facts.small_file_size)}, "
-        f"{bytes_text(size // count)} on average, in {count_text(many.num_rows, 'partition')}; compaction leaves about "
-        f"{count_text(after, 'file')}.",
+        f"{bytes_text(size // count)} on average, in {groups_text}; compaction leaves "
+        f"{'about' if divided == 0 else 'at least'} {count_text(after, 'file')}.",
         {
             "small_files": count,
             "data_files": facts.files.num_rows,
@@ -91,7 +94,7 @@ def _delete_debt(facts: TableFacts) -> Iterator[Finding]:
         "delete-debt",
         Severity.WARNING,
         f"{count_text(facts.deletes.num_rows, 'delete file')} ({bytes_text(size)}) apply to {count_text(len(affected), 'data file')}, at most "
-        f"{most:,} to one; {share} % of the rows of these data files are deleted by position and read all the same.",
+        f"{most:,} to each; {share} % of the rows of these data files are deleted by position and read all the same.",
         {
             "delete_files": facts.deletes.num_rows,
             "delete_bytes": size,

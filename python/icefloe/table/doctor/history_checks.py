@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from icefloe.table.doctor.finding import Finding, Severity
-from icefloe.table.maintenance.age import iso_time
+from icefloe.table.maintenance.age import age_text, iso_time
 from icefloe.table.maintenance.display import count_text
 from icefloe.table.properties.definitions import DELETE_AFTER_COMMIT, PREVIOUS_VERSIONS
 from icefloe.table.properties.maintenance import MAX_REF_AGE, MAX_SNAPSHOT_AGE, MIN_SNAPSHOTS
@@ -152,11 +152,11 @@ def _old_statistics(facts: TableFacts) -> Iterator[Finding]:
     newest = next((one for one in ancestors_of(snapshot, facts.metadata) if one.snapshot_id in described), None)
     if newest is None:
         return
-    age = (snapshot.timestamp_ms - newest.timestamp_ms) / DAY_MS
+    age = snapshot.timestamp_ms - newest.timestamp_ms
     yield Finding(
         "old-statistics",
         Severity.INFO,
-        f"The newest column statistics describe a snapshot {age:.1f} days older than the current one.",
-        {"statistics_snapshot_id": str(newest.snapshot_id), "age_days": round(age, 1)},
+        f"The newest column statistics describe a snapshot that is {age_text(age)} older than the current one.",
+        {"statistics_snapshot_id": str(newest.snapshot_id), "age_days": round(age / DAY_MS, 1)},
         facts.command("analyze"),
     )

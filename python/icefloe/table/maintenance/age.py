@@ -69,6 +69,18 @@ def moment_ms(moment: Moment, now_ms: int, name: str = "older_than") -> int:
     return now_ms - age_ms(moment, name)
 
 
+def age_text(age: int) -> str:
+    """Return milliseconds as text, in whole units of which there are at least two.
+
+    >>> age_text(5_400_000), age_text(1_500)
+    ('90 minutes', '1500 milliseconds')
+    """
+    for size, unit in ((86_400_000, "days"), (3_600_000, "hours"), (60_000, "minutes"), (1_000, "seconds")):
+        if age >= 2 * size:
+            return f"{age // size:,} {unit}"
+    return f"{age} milliseconds"
+
+
 def iso_time(time_ms: int) -> str:
     """Return milliseconds since 1970-01-01 UTC as ISO 8601 text in UTC.
 

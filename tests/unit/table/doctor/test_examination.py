@@ -83,6 +83,16 @@ def test_doctor_counts_small_files_by_partition(new_table):
     assert finding.command == "icefloe --catalog lake compact db.t"
 
 
+def test_doctor_promises_no_number_of_files_that_an_earlier_spec_is_divided_into(new_table):
+    table = new_table(appends=6)
+    with table.update_spec() as update:
+        update.add_identity("kind")
+    finding = found(table)["small-files"]
+    assert finding.sentence.endswith("in 1 group; compaction leaves at least 1 file.")
+    table.maintenance.policy().execute()
+    assert table.inspect.files().num_rows == 2
+
+
 def test_doctor_leaves_small_files_below_the_threshold(new_table):
     assert "small-files" not in found(new_table(appends=4))
 
@@ -208,6 +218,20 @@ def test_doctor_names_staged_snapshots_that_the_retention_keeps(catalog, new_tab
 
 
 @pytest.mark.filterwarnings("ignore::icefloe.exceptions.MetadataWarning")
+def test_doctor_reports_the_age_of_statistics_in_a_unit_that_fits(catalog, new_table):
+    table = new_table(appends=2)
+    table.maintenance.compute_statistics().snapshot(table.snapshots()[0].snapshot_id).execute()
+
+    def moved(metadata):
+        metadata["snapshots"][0]["timestamp-ms"] = metadata["snapshots"][1]["timestamp-ms"] - 5_400_000
+        metadata["snapshot-log"] = []
+
+    finding = found(rewrite_metadata(catalog, table, moved))["old-statistics"]
+    assert finding.sentence == (
+        "The newest column statistics describe a snapshot that is 90 minutes older than the current one."
+    )
+
+
 def test_doctor_reports_clocks_that_differ(catalog, new_table):
     def skew(metadata):
         metadata["snapshots"][1]["timestamp-ms"] -= 3_600_000

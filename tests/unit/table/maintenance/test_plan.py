@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from icefloe.exceptions import ValidationError
 from icefloe.table.maintenance import Plan, Result
-from icefloe.table.maintenance.display import bytes_text
+from icefloe.table.maintenance.display import bytes_text, rows_as_text
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,14 @@ def test_plan_is_shown_with_its_first_rows():
     lines = str(Sweep(23)).splitlines()
     assert len(lines) == 23
     assert lines[-1] == "and 3 more rows"
+
+
+def test_times_and_flags_of_a_plan_are_shown_in_words():
+    rows = pa.table({"at": pa.array([1500], pa.timestamp("ms", "UTC")), "expires": [True], "size": [None]})
+    assert rows_as_text("plan", rows).splitlines()[1:] == [
+        "at                        expires  size",
+        "1970-01-01T00:00:01.500Z  yes",
+    ]
 
 
 def test_plan_without_rows_is_its_summary():

@@ -34,7 +34,8 @@ GROUPS = pa.schema(
         ("reason", pa.string()),
     ]
 )
-"""Columns of a plan's groups; `partition` is the tuple in JSON, null for files of several partitions."""
+"""Columns of a plan's groups; `partition` is the tuple in JSON, and it and the number of new files are null for files of several
+partitions."""
 
 
 @dataclass(frozen=True)
@@ -207,12 +208,14 @@ def _packed(table: pa.Table, bins: pa.Table, labels: list[str | None]) -> Packed
     chosen = table.filter(pc.is_in(table.column("bin"), value_set=bins.column("bin").combine_chunks()))
     places = pc.index_in(chosen.column("bin"), value_set=bins.column("bin").combine_chunks())
     ordered = chosen.append_column("place", places).sort_by([("place", "ascending"), ("at", "ascending")])
+    partitions = pa.array([labels[key] for key in bins.column("key_min").to_pylist()], pa.string())
+    outputs = bins.column("outputs").combine_chunks()
     columns: dict[str, Any] = {
-        "partition": [labels[key] for key in bins.column("key_min").to_pylist()],
+        "partition": partitions,
         "files": bins.column("size_count"),
         "bytes": bins.column("size_sum"),
         "rows": bins.column("records_sum"),
-        "new_files": bins.column("outputs"),
+        "new_files": pc.if_else(pc.is_valid(partitions), outputs, pa.scalar(None, pa.int64())),
         "reason": _reasons(bins),
     }
     groups = pa.table({name: columns[name] for name in GROUPS.names}, schema=GROUPS)

@@ -77,6 +77,11 @@ class RemoveOrphanFilesPlan(Plan):
 
     def summary(self) -> str:
         """Return one sentence on what the plan does."""
+        if self.is_empty:
+            return (
+                f"{self.table_name}: no orphan file among {count_text(self.listed_count, 'listed file')}, modified before "
+                f"{iso_time(self.older_than_ms)}"
+            )
         return (
             f"{self.table_name}: delete {count_text(self.file_count, 'orphan file')} of {bytes_text(self.total_bytes)}, of "
             f"{count_text(self.listed_count, 'listed file')}, modified before {iso_time(self.older_than_ms)}"

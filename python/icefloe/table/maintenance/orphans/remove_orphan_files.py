@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from icefloe.exceptions import ValidationError
 from icefloe.table.environment import SYSTEM, Environment
-from icefloe.table.maintenance.age import Moment, moment_ms
+from icefloe.table.maintenance.age import Moment, iso_time, moment_ms
 from icefloe.table.maintenance.deletion import FILE_SCHEMA, delete_files
 from icefloe.table.maintenance.locations import is_below, table_roots
 from icefloe.table.maintenance.orphans.listing import inventory_files, listed_files
@@ -217,8 +217,8 @@ class RemoveOrphanFiles:
     def _check_age(self) -> None:
         if self._now_ms - self._older_than_ms < _LEAST_AGE_MS and not self._is_forced:
             raise ValidationError(
-                "remove_orphan_files: older_than must be at least 24 hours ago, since running writes have files that nothing refers to "
-                "yet; call force() if no write is running"
+                f"remove_orphan_files: older_than: expected a time at least 24 hours ago, got {iso_time(self._older_than_ms)}: running "
+                "writes have files that nothing refers to yet; if no write is running, call force(), or pass --force to the command"
             )
 
 

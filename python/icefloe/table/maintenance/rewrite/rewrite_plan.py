@@ -26,7 +26,8 @@ class RewriteDataFilesPlan(BranchPlan):
         spec_id: Partition spec of the new files.
         clustering: Arrangement of the rows.
         options: The options.
-        groups: One row for each group: `partition`, `files`, `bytes`, `rows`, `new_files` (expected) and `reason`.
+        groups: One row for each group: `partition`, `files`, `bytes`, `rows`, `new_files` (expected) and `reason`. A group of files of
+            several partitions has neither `partition` nor `new_files`: each partition of its rows gets a file of its own.
         files: The files, group after group, columns of a scan plan.
         deletes: The delete files that `files.deletes` refers to.
     """
@@ -94,9 +95,11 @@ class RewriteDataFilesResult(Result):
         text = (
             f"rewrite_data_files: replaced {count_text(self.rewritten_data_files_count, 'data file')} of "
             f"{bytes_text(self.rewritten_bytes_count)} by {count_text(self.added_data_files_count, 'data file')} of "
-            f"{bytes_text(self.added_bytes_count)} and removed {count_text(self.removed_delete_files_count, 'delete file')} in "
-            f"{count_text(len(self.snapshot_ids), 'commit')}"
+            f"{bytes_text(self.added_bytes_count)}"
         )
+        if self.removed_delete_files_count > 0:
+            text += f" and removed {count_text(self.removed_delete_files_count, 'delete file')}"
+        text += f" in {count_text(len(self.snapshot_ids), 'commit')}"
         if self.failures:
             text += f"; {count_text(self.failed_data_files_count, 'data file')} not rewritten: {self.failures[0]}"
         return text

@@ -15,6 +15,7 @@ from icefloe.expressions.filter import Filter
 from icefloe.table.environment import SYSTEM
 from icefloe.table.inspect.inspected_table import InspectedTable
 from icefloe.table.inspect.row_sources import partition_rows
+from icefloe.table.maintenance.display import count_text
 from icefloe.table.maintenance.plan import Plan, Result
 from icefloe.table.maintenance.statistics.commit import (
     check_same_table,
@@ -75,7 +76,7 @@ class ComputePartitionStatisticsPlan(Plan):
         """Return one sentence on what the plan does."""
         if self.is_empty:
             return "No partitions to add up: the snapshot has partition statistics."
-        return f"Add up the partitions of snapshot {self.snapshot_id} from {self.manifests} manifests."
+        return f"Add up the partitions of snapshot {self.snapshot_id} from {count_text(self.manifests, 'manifest')}."
 
     def rows(self) -> pa.Table:
         """Return one row for the snapshot: snapshot_id, manifests, reason."""

@@ -191,6 +191,8 @@ def test_files_of_an_older_spec_are_repartitioned(small_files, content):
     before = content(table)
     plan = table.maintenance.rewrite_data_files().plan()
     assert plan.rows().column("reason").to_pylist() == ["small files, older partition spec"]
+    # The number of partitions that the rows belong to is known after the rewrite.
+    assert plan.rows().column("new_files").to_pylist() == [None]
     result = table.maintenance.execute(plan)
     assert (result.rewritten_data_files_count, result.added_data_files_count) == (11, 3)
     assert content(table) == before
