@@ -72,4 +72,21 @@ FOUND = {
         layout=Layout.BY_PART_THEN_BY_ID,
         initial=((Row(0, "a", 0),),),
     ),
+    "the id of an expired partition spec is given to another while files of it are written": history_of(
+        (Append((Row(3, "a", 3),)),),
+        (ChangeSpec("flat"),),
+        (Maintain("expire with metadata"),),
+        (ChangeSpec("id"),),
+        (Delete(Condition(low=3, high=3)),),
+        schedule=(0, 0, *(1,) * 10, *(2,) * 40, *(3,) * 20),
+        layout=Layout.FLAT_THEN_BY_PART,
+        initial=((Row(0, "a", 0),),),
+    ),
+    "a partition spec expires whose id is before that of a new spec with files": history_of(
+        (ChangeSpec("part"), Append((Row(3, "a", 3),))),
+        (Maintain("expire with metadata"),),
+        schedule=(0, 0, *(1,) * 40),
+        layout=Layout.BY_ID_THEN_FLAT,
+        initial=((), (Row(0, "a", 0),)),
+    ),
 }

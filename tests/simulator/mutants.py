@@ -245,6 +245,18 @@ MUTANTS = {
         "for spec_id in ()",
         FOUND["a partition spec is replaced and expires while files of it are written"],
     ),
+    "files of a removed spec are added to another spec with its id": Mutant(
+        "icefloe.table.update.requirements:AssertPartitionSpecExists._check",
+        "!= self.spec",
+        "is None",
+        FOUND["the id of an expired partition spec is given to another while files of it are written"],
+    ),
+    "a new spec gets another id than its files have": Mutant(
+        "icefloe.table.update.requirements:AssertPartitionSpecs._check",
+        "metadata.specs() !=",
+        "None is",
+        FOUND["a partition spec expires whose id is before that of a new spec with files"],
+    ),
     "deletes that a rollback needs are removed": Mutant(
         "icefloe.table.commit.rewrite_files:RewriteFiles._check_unused",
         "if all(",

@@ -56,7 +56,7 @@ def _subject(requirement: TableRequirement) -> str:
     if isinstance(requirement, AssertSnapshotExists):
         return str(requirement.snapshot_id)
     if isinstance(requirement, AssertPartitionSpecExists):
-        return str(requirement.spec_id)
+        return str(requirement.spec.spec_id)
     return str(getattr(requirement, "ref", None))
 
 

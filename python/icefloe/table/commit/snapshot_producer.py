@@ -35,6 +35,7 @@ from icefloe.table.update import AddSnapshotUpdate, AssertPartitionSpecExists, A
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from icefloe.partitioning import PartitionSpec
     from icefloe.table.commit.change import OpenTransaction, Versions
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.update import TableRequirement, TableUpdate
@@ -89,6 +90,7 @@ class SnapshotProducer(ABC):
         self._covered_deletes: list[pa.Array] = []
         self._writer = ManifestWriter(transaction.deferring_io, self.snapshot_id, self._environment.new_uuid())
         self._current: set[str] = set()
+        self._specs: dict[int, PartitionSpec] = {}
 
     # ---- building the change
 
@@ -179,17 +181,18 @@ class SnapshotProducer(ABC):
         """Return the requirements that the partition specs of new files exist.
 
         Raises:
-            ValidationException: A concurrent commit removed one of them.
+            ValidationException: A concurrent commit removed one of them. Its id may be that of another spec by now.
         """
         files = file_columns(*self._added, *self._added_deletes)
         spec_ids = sorted(pc.unique(files.column("spec_id")).to_pylist())
+        specs = base.specs()
         for spec_id in spec_ids:
-            if spec_id not in base.specs():
+            if spec_id not in specs or self._specs.setdefault(spec_id, specs[spec_id]) != specs[spec_id]:
                 raise ValidationException(
                     f"cannot add files of partition spec {spec_id}: a concurrent commit removed the spec, since no file used it; "
                     "refresh the table and write the rows again"
                 )
-        return tuple(AssertPartitionSpecExists(spec_id=spec_id) for spec_id in spec_ids)
+        return tuple(AssertPartitionSpecExists(spec=self._specs[spec_id]) for spec_id in spec_ids)
 
     def _origin_requirement(self, base: TableMetadata) -> tuple[TableRequirement, ...]:
         """Return the requirement that main has not moved if the change starts at main's head: a new branch, or a staged snapshot.

@@ -12,7 +12,12 @@ from icefloe.table.commit.committing_table import CommitTableResponse, Committin
 from icefloe.table.commit.derived_requirements import first_of_each, requirements_of
 from icefloe.table.commit.retry import RetryPolicy
 from icefloe.table.environment import SYSTEM, Environment
-from icefloe.table.update import AddSnapshotUpdate, AssertPartitionSpecExists, update_table_metadata
+from icefloe.table.update import (
+    AddSnapshotUpdate,
+    AssertPartitionSpecExists,
+    AssertPartitionSpecs,
+    update_table_metadata,
+)
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -203,14 +208,15 @@ class Transaction:
         updates, requirements = change.stage(self._working, attempt)
         self._working = update_table_metadata(self._working, updates, now_ms=self.environment.now_ms())
         self._updates += updates
-        self._requirements = first_of_each(self._requirements, self._of_others(requirements))
+        self._requirements = first_of_each(self._requirements, tuple(map(self._of_newest, requirements)))
 
-    def _of_others(self, requirements: tuple[TableRequirement, ...]) -> tuple[TableRequirement, ...]:
-        """Leave out requirements on partition specs that this transaction adds."""
-        known = self._newest.specs()
-        return tuple(
-            one for one in requirements if not isinstance(one, AssertPartitionSpecExists) or one.spec_id in known
-        )
+    def _of_newest(self, requirement: TableRequirement) -> TableRequirement:
+        """Replace a requirement on a partition spec that this transaction adds: the spec gets its id if the table's specs stay the same."""
+        if isinstance(requirement, AssertPartitionSpecExists):
+            specs = self._newest.partition_specs
+            if requirement.spec not in specs:
+                return AssertPartitionSpecs(specs=specs)
+        return requirement
 
     def _reset(self) -> list[Change]:
         """Drop and return the changes. Their files are kept: the table refers to them, or may refer to them."""

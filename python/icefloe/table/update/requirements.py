@@ -13,6 +13,7 @@ from pydantic import Field, StrictInt, StrictStr, TypeAdapter
 from pydantic import ValidationError as PydanticError
 
 from icefloe.exceptions import CommitFailedException, ValidationError
+from icefloe.partitioning import PartitionSpec
 from icefloe.table.refs import SnapshotRefType
 from icefloe.typedef import JsonModel, explain
 
@@ -134,16 +135,30 @@ class AssertSnapshotExists(TableRequirement):
 
 
 class AssertPartitionSpecExists(TableRequirement):
-    """A partition spec that new files have was not removed."""
+    """A partition spec that new files have was not removed, and its id was not given to another spec."""
 
     type: Literal["assert-partition-spec-exists"] = "assert-partition-spec-exists"
     is_sent: ClassVar[bool] = False
-    spec_id: StrictInt
+    spec: PartitionSpec
 
     def _check(self, metadata: TableMetadata) -> None:
-        if self.spec_id not in metadata.specs():
+        if metadata.specs().get(self.spec.spec_id) != self.spec:
             raise CommitFailedException(
-                f"Requirement failed: partition spec {self.spec_id} was removed concurrently ({self.type})"
+                f"Requirement failed: partition spec {self.spec.spec_id} was removed concurrently ({self.type})"
+            )
+
+
+class AssertPartitionSpecs(TableRequirement):
+    """No partition spec was added or removed, so that specs of the commit get the ids that its files have."""
+
+    type: Literal["assert-partition-specs"] = "assert-partition-specs"
+    is_sent: ClassVar[bool] = False
+    specs: tuple[PartitionSpec, ...]
+
+    def _check(self, metadata: TableMetadata) -> None:
+        if metadata.specs() != {spec.spec_id: spec for spec in self.specs}:
+            raise CommitFailedException(
+                f"Requirement failed: partition specs were added or removed concurrently ({self.type})"
             )
 
 

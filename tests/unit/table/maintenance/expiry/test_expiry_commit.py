@@ -79,3 +79,40 @@ def test_files_of_a_spec_that_expiry_removed_are_refused(catalog):
     assert catalog.load_table("db.specs").current_snapshot() is None
     stale.refresh().append(rows(1))
     assert ids_of(catalog.load_table("db.specs").scan()) == [1]
+
+
+def test_files_of_a_removed_spec_are_refused_if_another_spec_has_its_id(catalog):
+    table = catalog.create_table("db.specs", SCHEMA)
+    with table.update_spec() as update:
+        update.add_identity("kind")
+    transaction = catalog.load_table("db.specs").transaction()
+    transaction.append(rows(1))
+    with table.update_spec() as update:
+        update.remove_field("kind")
+    table.maintenance.expire_snapshots().clean_expired_metadata().execute()
+    with table.update_spec() as update:
+        update.add_field("id", "truncate[4]")
+    assert list(table.specs()) == [0, 1]
+    with pytest.raises(
+        ValidationException, match="cannot add files of partition spec 1: a concurrent commit removed the spec"
+    ):
+        transaction.commit_transaction()
+    assert catalog.load_table("db.specs").current_snapshot() is None
+
+
+def test_files_of_a_new_spec_are_refused_if_expiry_changed_the_id_that_it_gets(catalog):
+    table = catalog.create_table("db.specs", SCHEMA)
+    with table.update_spec() as update:
+        update.add_identity("kind")
+    with table.update_spec() as update:
+        update.remove_field("kind")
+    transaction = catalog.load_table("db.specs").transaction()
+    with transaction.update_spec() as update:
+        update.add_field("id", "truncate[4]")
+    transaction.append(rows(1))
+    table.maintenance.expire_snapshots().clean_expired_metadata().execute()
+    with pytest.raises(
+        ValidationException, match="cannot add files of partition spec 2: a concurrent commit removed the spec"
+    ):
+        transaction.commit_transaction()
+    assert list(catalog.load_table("db.specs").specs()) == [0]
