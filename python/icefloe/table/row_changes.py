@@ -193,8 +193,8 @@ class TableRowChanges(ABC):
             >>> sorted(table.scan().to_arrow().column("id").to_pylist())
             [1, 2, 30]
 
-            >>> place = pa.struct([("city", pa.string()), ("zip", pa.int32())])
-            >>> people = table.catalog.create_table("db.people", pa.schema([("id", pa.int64()), ("place", place)]))
+            >>> place = pa.struct([("city", pa.string()), ("zip", pa.int64())])
+            >>> people = table.catalog.create_table("examples.people", pa.schema([("id", pa.int64()), ("place", place)]))
             >>> people.append(pa.Table.from_pylist([{"id": 1, "place": {"city": "Oslo", "zip": 150}}, {"id": 2}]))
             >>> people.update("id > 0", {"place.city": "upper(coalesce(place.city, 'rome'))"}).rows_updated
             2
