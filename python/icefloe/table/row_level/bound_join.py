@@ -81,17 +81,19 @@ class BoundJoin:
     label: str = "merge, on"
 
 
-def is_exact_key(source: pa.DataType, target: pa.DataType) -> bool:
+def _is_exact(source: pa.DataType, target: pa.DataType) -> bool:
     """Return whether values of the source equal values of the table exactly where they are equal in the table's type.
 
-    Spark compares a date with a timestamp, a float with a double and a text with a number in the type of the other side.
+    Spark compares a date with a timestamp, a float with a double, and a text or a whole number with another number in the type of
+    the other side.
     """
-    given, own = kinds.canonical(source), kinds.canonical(target)
-    if own == pa.date32():
-        return not isinstance(given, pa.TimestampType)
-    if own == pa.float32():
-        return bool(given != pa.float64())
-    return bool(own != pa.string() or given in (pa.string(), pa.null()))
+    if target == pa.date32():
+        return not isinstance(source, pa.TimestampType)
+    if target == pa.float32():
+        return bool(source != pa.float64())
+    if kinds.is_integer(target):
+        return not (pa.types.is_floating(source) or pa.types.is_decimal(source))
+    return bool(target != pa.string() or source in (pa.string(), pa.null()))
 
 
 def bind_join(
@@ -135,14 +137,14 @@ class _JoinBinder:
 
     def add_key(self, key: JoinKey) -> None:
         name = SOURCE + key.source
-        own = self._schema.field(key.target).type
+        left, right = (self._joined.scope.resolve([one]) for one in (TARGET + key.target, name))
         self._read[key.source] = None
-        if is_exact_key(self._joined.arrow.field(name).type, own):
+        if kinds.is_integer(left.kind) and kinds.is_integer(right.kind):
+            self._add_value_key(key.target, right, left.kind, null_safe=key.null_safe)
+        elif _is_exact(right.kind, left.kind):
             values = RowFunction(lambda rows: rows.column(name), frozenset([name]))
             self._keys[key.target] = HashKey(key.target, values, key.null_safe)
         else:
-            scope = self._joined.scope
-            left, right = scope.resolve([TARGET[:-1], key.target]), scope.resolve([SOURCE[:-1], key.source])
             self._pending.append(equality(left, right, null_safe=key.null_safe))
             self._note_block_key(left, right, null_safe=key.null_safe)
 
@@ -152,9 +154,10 @@ class _JoinBinder:
             self._of_pairs.append(condition_of(term, self._joined, self._label))
             return
         scope = self._joined.scope
+        value = self._bound(term, scope)
         if self._add_computed_key(term, scope):
             return
-        value = require_boolean(self._bound(term, scope), "on")
+        value = require_boolean(value, "on")
         sides = _sides(value)
         self._note(value)
         if sides == {SOURCE} and not value.can_fail:
@@ -185,9 +188,9 @@ class _JoinBinder:
         )
 
     def _note_block_key(self, left: Value, right: Value, *, null_safe: bool) -> None:
-        """Record the first equality of a value of each side that cannot fail."""
+        """Record the first equality of a value of each side."""
         left, right = compared([left, right])
-        if self._block_key is not None or left.can_fail or right.can_fail or not _has_index(left.kind):
+        if self._block_key is not None or not _has_index(left.kind):
             return
         if _sides(left) == {SOURCE} and _sides(right) == {TARGET}:
             left, right = right, left

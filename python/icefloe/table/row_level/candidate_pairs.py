@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from icefloe.exceptions import ValidationError
 from icefloe.io.arrow_values import int_scalar, row_numbers
 
 if TYPE_CHECKING:
@@ -32,24 +34,30 @@ class EveryPair:
 
     def pairs(self, part: pa.Table) -> Iterator[tuple[pa.Array, pa.Array]]:
         """Yield indices of a part and of the source."""
-        for start in range(0, self._count, PAIRS_AT_ONCE):
-            width = int_scalar(min(PAIRS_AT_ONCE, self._count - start), pa.int64())
-            numbers = row_numbers(part.num_rows * width.as_py())
-            left = pc.divide(numbers, width)
-            right = pc.subtract(numbers, pc.multiply(left, width))
-            yield left, pc.add(right, int_scalar(start, pa.int64()))
+        for first, start in itertools.product(
+            range(0, part.num_rows, self.part_rows), range(0, self._count, PAIRS_AT_ONCE)
+        ):
+            height, width = min(self.part_rows, part.num_rows - first), min(PAIRS_AT_ONCE, self._count - start)
+            numbers = row_numbers(height * width)
+            left = pc.divide(numbers, int_scalar(width, pa.int64()))
+            right = pc.subtract(numbers, pc.multiply(left, int_scalar(width, pa.int64())))
+            yield pc.add(left, int_scalar(first, pa.int64())), pc.add(right, int_scalar(start, pa.int64()))
 
 
 class EqualValues:
-    """The pairs of a part of a table and a source that have an equal value.
+    """The pairs of a part of a table and a source that have an equal value; all pairs of a part for whose rows the value fails.
 
     Args:
         source: The source's rows.
         key: The values of both sides.
+
+    Raises:
+        ValidationError: The value fails for a row of the source.
     """
 
     def __init__(self, source: pa.Table, key: BlockKey) -> None:
         self._key = key
+        self._count = source.num_rows
         values = _one_zero(key.of_source.evaluate(source).combine_chunks())
         distinct = pc.unique(values)
         self._values = distinct if key.null_safe else distinct.drop_null()
@@ -66,11 +74,26 @@ class EqualValues:
 
     def pairs(self, part: pa.Table) -> Iterator[tuple[pa.Array, pa.Array]]:
         """Yield indices of a part and of the source."""
-        values = _one_zero(self._key.of_target.evaluate(part).combine_chunks())
+        try:
+            values = _one_zero(self._key.of_target.evaluate(part).combine_chunks())
+        except ValidationError:
+            # Terms before the equality may exclude the rows for which the value fails.
+            yield from EveryPair(self._count).pairs(part)
+            return
         codes = pc.index_in(values, value_set=self._values)
         found = pc.indices_nonzero(pc.is_valid(codes)).cast(pa.int64())
         rows = self._rows.take(codes.drop_null())
         yield found.take(pc.list_parent_indices(rows)), rows.flatten()
+
+
+def candidate_pairs(source: pa.Table, key: BlockKey | None) -> EveryPair | EqualValues:
+    """Return the pairs to compare with a source; without a key, and where its value fails for a row of the source, all pairs."""
+    if key is not None:
+        try:
+            return EqualValues(source, key)
+        except ValidationError:
+            pass
+    return EveryPair(source.num_rows)
 
 
 def _one_zero(values: pa.Array) -> pa.Array:

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from icefloe.exceptions import ValidationError
 from icefloe.io.arrow_values import int_scalar, row_numbers
-from icefloe.table.row_level.candidate_pairs import EqualValues, EveryPair
+from icefloe.table.row_level.candidate_pairs import candidate_pairs
 from icefloe.table.row_level.clause_sql import kinds
 from icefloe.table.row_level.joined_rows import SOURCE_ROW, first_of_position
 from icefloe.table.write.rows import POSITIONS
@@ -104,7 +104,7 @@ def joined_blocks(target: Iterable[pa.Table], source: pa.Table, on: BoundJoin, *
         ValidationError: A condition fails for a pair, or is not boolean.
     """
     source = source.combine_chunks()
-    candidates = EveryPair(source.num_rows) if on.block_key is None else EqualValues(source, on.block_key)
+    candidates = candidate_pairs(source, on.block_key)
     pairs, others = [PAIRS.empty_table()], [POSITIONS.empty_table()]
     for part in (part for rows in target for part in _slices(rows, candidates.part_rows)):
         matched = [pa.array([], pa.int64())]

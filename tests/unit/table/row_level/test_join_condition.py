@@ -16,7 +16,10 @@ from icefloe.table.row_level.join_condition import JoinCondition
 
 SCHEMA = pa.schema([("id", pa.int64()), ("k", pa.string()), ("n", pa.int32()), ("d", pa.date32()), ("x", pa.float32())])
 SOURCE = pa.schema(
-    [("id", pa.int64()), ("k", pa.string()), ("n", pa.int64()), ("at", pa.timestamp("us")), ("y", pa.float64())]
+    [
+        *(("id", pa.int64()), ("k", pa.string()), ("n", pa.int64()), ("at", pa.timestamp("us"))),
+        *(("y", pa.float64()), ("big", pa.int64())),
+    ]
 )
 
 
@@ -72,6 +75,18 @@ CONDITIONS = {
     "coalesce(target.n, 0) = source.n and target.id > source.id": lambda t, s: both(
         equal(0 if t["n"] is None else t["n"], s["n"]), less(s["id"], t["id"])
     ),
+    "target.n = source.big": lambda t, s: equal(t["n"], s["big"]),
+    "target.n <=> source.big and target.id <> source.id": lambda t, s: both(
+        t["n"] == s["big"], None if None in (t["id"], s["id"]) else t["id"] != s["id"]
+    ),
+    "target.n = source.y": lambda t, s: equal(t["n"], s["y"]),
+    "target.n <> 0 and 12 / target.n = source.n": lambda t, s: both(
+        None if t["n"] is None else t["n"] != 0,
+        None if None in (t["n"], s["n"]) or t["n"] == 0 else 12 / t["n"] == s["n"],
+    ),
+    "target.n > source.n and target.n = 12 / source.n": lambda t, s: both(
+        less(s["n"], t["n"]), None if None in (t["n"], s["n"]) or s["n"] == 0 else t["n"] == 12 / s["n"]
+    ),
     "source.n = 3": lambda t, s: equal(s["n"], 3),
     "target.n = 3": lambda t, s: equal(t["n"], 3),
     "target.d >= '2026-01-02 10:00' and target.id = source.id": lambda t, s: both(
@@ -96,7 +111,8 @@ def rows(seed, count, schema):
         "d": [None, date(2026, 1, 1), date(2026, 1, 2)],
         "at": [None, datetime(2026, 1, 1), datetime(2026, 1, 2, 12), datetime(2026, 1, 2)],
         "x": [None, 0.5, 0.1],
-        "y": [None, 0.5, 0.1],
+        "y": [None, 0.5, 0.1, 3.0],
+        "big": [None, 1, 3, 1 << 40],
     }
     found = [{name: pick.choice(values[name]) for name in schema.names} for _ in range(count)]
     return pa.Table.from_pylist(found, schema)
@@ -176,6 +192,22 @@ def test_merge_on_a_condition_of_the_table_reads_only_its_files(table):
     merge = table.merge(pa.table({"id": [1, 2]}), "target.id = source.id and target.d = '2026-01-02'")
     merge.when_matched_delete().execute()
     assert {row["d"] for row in table.scan("id in (1, 2)").to_arrow().to_pylist()}.isdisjoint({date(2026, 1, 2)})
+
+
+@pytest.mark.parametrize(
+    "on",
+    [
+        "target.d = source.at",
+        "target.x = source.y and target.n > source.n",
+        "target.n = source.y",
+        "upper(target.k) <=> source.k",
+        "target.id + 0 = source.n * 2",
+    ],
+)
+def test_merge_compares_rows_with_equal_values_alone(table, on, monkeypatch):
+    monkeypatch.setattr(candidate_pairs, "EveryPair", None)
+    source = rows(3, 8, SOURCE)
+    assert table.merge(source, on).when_not_matched_by_source_delete().execute().rows_deleted > 0
 
 
 def test_merge_evaluates_a_condition_that_may_fail_for_pairs_of_equal_keys_alone(table):
