@@ -139,9 +139,9 @@ class _JoinBinder:
         name = SOURCE + key.source
         left, right = (self._joined.scope.resolve([one]) for one in (TARGET + key.target, name))
         self._read[key.source] = None
-        if kinds.is_integer(left.kind) and kinds.is_integer(right.kind):
+        if not key.cast and kinds.is_integer(left.kind) and kinds.is_integer(right.kind):
             self._add_value_key(key.target, right, left.kind, null_safe=key.null_safe)
-        elif _is_exact(right.kind, left.kind):
+        elif key.cast or _is_exact(right.kind, left.kind):
             values = RowFunction(lambda rows: rows.column(name), frozenset([name]))
             self._keys[key.target] = HashKey(key.target, values, key.null_safe)
         else:

@@ -23,12 +23,14 @@ class JoinKey:
         source: Name of the source's column.
         null_safe: Null equals null (`<=>`); null equals nothing otherwise.
         exact: Names must match in case.
+        cast: Compare in the type of the table's column, to which the source's values are cast.
     """
 
     target: str
     source: str
     null_safe: bool = False
     exact: bool = True
+    cast: bool = False
 
 
 def resolved_keys(keys: Sequence[JoinKey], source: pa.Schema, target: pa.Schema) -> tuple[JoinKey, ...]:

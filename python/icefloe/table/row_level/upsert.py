@@ -11,6 +11,7 @@ import pyarrow as pa
 from icefloe.exceptions import ValidationError
 from icefloe.table.row_level.clause_expressions import MAX_BATCH_ROWS, SOURCE, TARGET, RowFunction
 from icefloe.table.row_level.fitted_columns import fitted
+from icefloe.table.row_level.join_keys import JoinKey
 from icefloe.table.row_level.memory_limit import MEMORY_LIMIT
 from icefloe.table.row_level.merge import Merge
 from icefloe.table.row_level.row_difference import rows_differ
@@ -75,7 +76,9 @@ def upsert_rows(  # noqa: PLR0913  the choices that an upsert has
             f"upsert: the data has no key column {missing[0]!r}; expected one of {', '.join(rows.schema.names)}"
         )
     repeated = f"upsert: several rows have the key {{key}}; expected one row for each key: make {', '.join(keys)} unique in the data"
-    merge = Merge(target, rows, keys, memory_limit=memory_limit, unique=repeated)
+    # The rows are the table's: their keys are compared as they would be stored.
+    on = [JoinKey(key, key, cast=True) for key in keys]
+    merge = Merge(target, rows, on, memory_limit=memory_limit, unique=repeated)
     if update:
         others = [field.name for field in schema.fields if field.name not in keys]
         merge.when_matched_update(condition=_differs([name for name in others if name in rows.schema.names]))

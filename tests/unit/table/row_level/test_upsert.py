@@ -102,3 +102,26 @@ def test_upsert_of_large_and_view_layouts_compares_values(catalog):
     assert upserted(catalog, pa.string(), ["a", None], ["a", None], pa.large_string())[0] == 0
     catalog.drop_table("db.u")
     assert upserted(catalog, pa.list_(pa.int64()), [[1], None], [[1], None], pa.large_list(pa.int64()))[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "stored", "given"),
+    [
+        (pa.int32(), [1, 2], pa.array([2.0, 3.0, 4.0])),
+        (pa.int64(), [1, 2], pa.array([Decimal(2), Decimal(3), Decimal(4)], pa.decimal128(5, 0))),
+        (pa.string(), ["1", "2"], pa.array([2, 3, 4])),
+        (pa.float32(), [0.1, 0.2], pa.array([0.2, 0.3, 0.4], pa.float64())),
+        (pa.date32(), [1, 2], pa.array([2 * 86_400, 3 * 86_400, 4 * 86_400], pa.timestamp("s"))),
+    ],
+    ids=str,
+)
+def test_upsert_compares_keys_as_they_would_be_stored(catalog, kind, stored, given):
+    table = catalog.create_table("db.k", pa.schema([("key", kind), ("part", pa.int64()), ("v", pa.int64())]))
+    table.append(pa.table({"key": pa.array(stored, kind), "part": [1, 1], "v": [0, 0]}))
+    rows = pa.table({"key": given, "part": [1, 1, 1], "v": [7, 8, 9]})
+    for keys in (["key"], ["key", "part"]):
+        result = table.upsert(rows, join_cols=keys)
+        expected = (1, 2) if keys == ["key"] else (0, 0)
+        assert (result.rows_updated, result.rows_inserted) == expected
+    with pytest.raises(ValueError, match="several rows have the key"):
+        table.upsert(pa.concat_tables([rows, rows]), join_cols=["key", "part"])
