@@ -42,6 +42,14 @@ STEPS: tuple[Any, ...] = (
     equality("kind", rows=(("k0",),), spec=0, partition=("k0",)),
     "DELETE FROM {t} WHERE kind = 'k1' AND id < 12",
 )
+LOST = f"{CATALOG}.db.lost"
+LOST_STEPS = (
+    create(COLUMNS, "kind, bucket(4, id)", properties={"commit.manifest-merge.enabled": "false"}),
+    ROWS.replace("{range}", "0, 12, 1, 1"),
+    "ALTER TABLE {t} DROP PARTITION FIELD kind",
+    "ALTER TABLE {t} DROP COLUMN kind",
+    "INSERT INTO {t} SELECT id, p, day, price FROM {t} WHERE id < 3",
+)
 NAMES = [
     "snapshots",
     "history",
@@ -83,6 +91,9 @@ def write_metadata_tables(writer: Writer) -> None:
         frame = spark.table(f"{TABLE}.{name}")
         schemas[name] = json.loads(frame.schema.json())
         write(frame.toArrow(), folder / f"{name}.arrow")
+    for step in LOST_STEPS:
+        spark.sql(step.replace("{t}", LOST))
+    write(spark.table(f"{LOST}.manifests").toArrow(), folder / "lost-manifests.arrow")
     (folder / "schemas.json").write_text(json.dumps(schemas))
     spark.sql(f"CREATE TABLE {CATALOG}.db.counted (id BIGINT, few INT, text STRING, price DECIMAL(9, 2)) USING iceberg")
     spark.sql(

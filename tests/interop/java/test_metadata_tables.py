@@ -82,6 +82,12 @@ def test_rows_are_those_of_java(folder, name):
     assert rows(found) == rows(expected)
 
 
+def test_bounds_of_a_dropped_partition_column_are_those_of_java(folder):
+    found, expected = table(folder, "lost").inspect.manifests(), answer(folder, "lost-manifests")
+    assert rows(found) == rows(expected)
+    assert any(bounds[0]["lower_bound"] == "null" for bounds in found.column("partition_summaries").to_pylist())
+
+
 def test_distinct_counts_are_those_of_java(folder):
     counted = table(folder, "counted")
     (theirs,) = counted.metadata.statistics

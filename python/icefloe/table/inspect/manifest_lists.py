@@ -15,10 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from icefloe.table.inspect.inspected_table import InspectedTable
+    from icefloe.table.metadata import TableMetadata
     from icefloe.table.snapshots import Snapshot
 
 REFERENCE = "reference_snapshot_id"
 DATA, DELETES = 0, 1
+_BOUNDS = ("lower_bound", "upper_bound")
 _COUNTS = ("added_files_count", "existing_files_count", "deleted_files_count")
 
 
@@ -58,6 +60,37 @@ def distinct_manifests(manifests: pa.Table) -> pa.Table:
 def with_content(manifests: pa.Table, content: int) -> pa.Table:
     """Return the manifests of data files (`DATA`) or of delete files (`DELETES`)."""
     return manifests.filter(pc.equal(pc.fill_null(manifests.column("content"), DATA), content))
+
+
+def without_bounds_of_dropped_columns(metadata: TableMetadata, manifests: pa.Table) -> pa.Table:
+    """Return manifests without the bounds of partition fields whose column was dropped, which the Java reference shows as `null`."""
+    known = metadata.schema().field_ids
+    lost = [
+        (spec.spec_id, place)
+        for spec in metadata.partition_specs
+        for place, field in enumerate(spec.fields)
+        if field.source_id not in known
+    ]
+    lists = manifests.column("partitions").combine_chunks()
+    if not lost or lists.null_count == len(lists):
+        return manifests
+    parents, values = pc.list_parent_indices(lists), lists.flatten()
+    lengths = pc.fill_null(pc.list_value_length(lists), 0)
+    ends = pc.cumulative_sum(lengths)
+    numbers = pa.array(range(len(values)), ends.type)
+    places = pc.subtract(numbers, pc.subtract(ends, lengths).take(parents))
+    specs = manifests.column("partition_spec_id").combine_chunks().take(parents)
+    is_lost = pa.array([False] * len(values), pa.bool_())
+    for spec_id, place in lost:
+        is_lost = pc.or_(is_lost, pc.and_(pc.equal(specs, spec_id), pc.equal(places, place)))
+    columns = [
+        pc.if_else(is_lost, None, part) if name in _BOUNDS else part
+        for name, part in zip(values.type.names, values.flatten(), strict=True)
+    ]
+    blanked = pa.StructArray.from_arrays(columns, fields=list(values.type))
+    offsets = pa.concat_arrays([pa.array([0], ends.type), ends])
+    found = pa.ListArray.from_arrays(offsets, blanked, type=lists.type, mask=lists.is_null())
+    return _with(manifests, "partitions", found)
 
 
 def _described(table: InspectedTable, snapshot: Snapshot, manifests: pa.Table) -> pa.Table:

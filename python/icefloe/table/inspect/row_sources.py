@@ -16,6 +16,7 @@ from icefloe.table.inspect.manifest_lists import (
     manifests_of_all_snapshots,
     manifests_of_snapshot,
     with_content,
+    without_bounds_of_dropped_columns,
 )
 from icefloe.table.inspect.position_deletes import position_deletes
 from icefloe.table.inspect.schemas import ENTRY_TABLES, LIVE_FILE_TABLES, metadata_table_schema
@@ -78,7 +79,8 @@ def _rows(table: InspectedTable, name: str, snapshot_id: int | None, rows: Filte
     manifests = (
         manifests_of_all_snapshots(table) if name == "all_manifests" else manifests_of_snapshot(table, snapshot_id)
     )
-    return pa.Table.from_batches([_core.manifest_table(context, manifests, columns=columns)])
+    shown = without_bounds_of_dropped_columns(metadata, manifests)
+    return pa.Table.from_batches([_core.manifest_table(context, shown, columns=columns)])
 
 
 def partition_rows(table: InspectedTable, snapshot_id: int | None, rows: Filter, keep: str = "live") -> pa.Table:

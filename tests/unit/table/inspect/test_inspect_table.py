@@ -3,6 +3,7 @@ from datetime import datetime, timezone
 import pyarrow as pa
 import pytest
 from icefloe.exceptions import ValidationError
+from icefloe.partitioning import PartitionField, PartitionSpec
 from icefloe.transforms import BucketTransform
 from icefloe.types import StringType
 
@@ -119,6 +120,20 @@ def test_manifests_summarise_partitions_as_text(new_table):
     summaries = table.inspect.manifests().column("partition_summaries").to_pylist()
     expected = {"contains_null": True, "contains_nan": False, "lower_bound": "a", "upper_bound": "b"}
     assert summaries == [[expected], [expected]]
+
+
+@pytest.mark.parametrize("name", ["manifests", "all_manifests"])
+def test_manifests_have_no_bounds_of_a_dropped_partition_column(new_table, name):
+    table = new_table(PartitionSpec(*BY_KIND.fields, PartitionField(1, 1001, BucketTransform(1), "bucket")))
+    with table.update_spec() as update:
+        update.remove_field("kind")
+    with table.update_schema() as update:
+        update.delete_column("kind")
+    table.append(pa.table({"id": pa.array([9], pa.int64()), "value": [0.5]}))
+    found = {str(one) for one in table.inspect.scan(name).to_arrow().column("partition_summaries").to_pylist()}
+    lost = {"contains_null": True, "contains_nan": False, "lower_bound": "null", "upper_bound": "null"}
+    bucket = {"contains_null": False, "contains_nan": False, "lower_bound": "0", "upper_bound": "0"}
+    assert found == {str([lost, bucket]), str([bucket])}
 
 
 def test_metadata_log_ends_with_the_current_file(new_table):
