@@ -54,11 +54,6 @@ def procedure_named(name: str) -> Procedure:
     Raises:
         ValidationError: There is none.
     """
-    if name == "migrate":
-        raise ValidationError(
-            "CALL migrate: it replaces a table of Spark's own catalog, which icefloe leaves alone; make a table in place of a "
-            "directory of Parquet files by icefloe.catalog.parquet_directory.migrate_directory(), or beside it by CALL snapshot"
-        )
     if name not in PROCEDURES:
         raise ValidationError(f"CALL: expected one of {', '.join(PROCEDURES)}, got {name}")
     return PROCEDURES[name]

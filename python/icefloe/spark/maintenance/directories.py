@@ -1,29 +1,90 @@
-"""The procedure that makes a table over a directory of Parquet files."""
+"""The procedures that make tables of Parquet files: over a directory or a table of Spark's own catalog, or in place of such a table."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from icefloe.catalog.parquet_directory import snapshot_directory
-from icefloe.spark.maintenance.parquet_paths import parquet_directory
+from icefloe.catalog.parquet_directory import migrate_directory, snapshot_directory
+from icefloe.exceptions import CommitStateUnknownException, ValidationError
+from icefloe.spark.maintenance.parquet_paths import is_directory, parquet_directory
+from icefloe.spark.maintenance.parquet_tables import ParquetTable
 from icefloe.spark.maintenance.procedure import Procedure
 
 if TYPE_CHECKING:
     from icefloe.spark.maintenance.procedure import Arguments, Caller, Rows
 
+_BACKUP = "_BACKUP_"
+
 
 def _snapshot(caller: Caller, given: Arguments) -> Rows:
+    source, others = given["source_table"], dict[str, Any]()
+    if is_directory(source) or caller.spark is None:
+        directory = parquet_directory(source)
+    else:
+        table = ParquetTable.of(caller.spark, source, "snapshot")
+        directory = table.location
+        others = {"schema": table.schema, "partition_types": table.partition_types}
     result = snapshot_directory(
         caller.named_catalog(),
-        parquet_directory(given["source_table"]),
+        directory,
         caller.identifier(given["table"]),
         location=given.get("location"),
         properties=given.get("properties", {}),
+        **others,
     ).execute()
     return [(result.imported_files_count,)]
 
 
+def _migrate(caller: Caller, given: Arguments) -> Rows:
+    name = given["table"]
+    if caller.spark is None or not isinstance(name, str) or is_directory(name):
+        raise ValidationError(
+            "CALL migrate: expected the name of a Parquet table of Spark's own catalog, and a session (spark=...); make a table in place "
+            "of a directory by icefloe.catalog.parquet_directory.migrate_directory() or the command `icefloe migrate`"
+        )
+    source = ParquetTable.of(caller.spark, name, "migrate")
+    if not source.is_external:
+        raise ValidationError(
+            f"CALL migrate: table {source.database}.{source.name}: expected an external table (with LOCATION), got a managed one, whose files "
+            "Spark moves or deletes with the table; use CALL snapshot, or migrate_directory() after the files were copied"
+        )
+    builder = migrate_directory(
+        caller.named_catalog(),
+        source.location,
+        (source.database, source.name),
+        properties=given.get("properties", {}),
+        schema=source.schema,
+        partition_types=source.partition_types,
+    )
+    plan = builder.plan()
+    # Without its name no writer finds the table while its files are imported.
+    backup = source.rename(caller.spark, given.get("backup_table_name", f"{source.name}{_BACKUP}"))
+    try:
+        result = builder.execute(plan)
+    except CommitStateUnknownException:
+        raise
+    except BaseException:
+        backup.rename(caller.spark, source.name)
+        raise
+    if given.get("drop_backup", False):
+        backup.drop(caller.spark)
+    return [(result.imported_files_count,)]
+
+
 DIRECTORIES = {
+    "migrate": Procedure(
+        parameters={
+            "table": "string",
+            "properties": "map<string,string>",
+            "drop_backup": "boolean",
+            "backup_table_name": "string",
+            "parallelism": "int",
+            "ignore_missing_files": "boolean",
+        },
+        required=("table",),
+        returns="migrated_files_count bigint NOT NULL",
+        run=_migrate,
+    ),
     "snapshot": Procedure(
         parameters={
             "source_table": "string",
@@ -36,6 +97,6 @@ DIRECTORIES = {
         required=("source_table", "table"),
         returns="imported_files_count bigint NOT NULL",
         run=_snapshot,
-    )
+    ),
 }
 """Procedures by name."""

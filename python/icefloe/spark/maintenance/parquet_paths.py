@@ -38,6 +38,11 @@ def parquet_paths(io: FileIO, source: str, partition_filter: Mapping[str, str]) 
     ]
 
 
+def is_directory(source: str) -> bool:
+    """Return whether a source table is written as a directory, as in ``parquet.`/data/events` ``."""
+    return _SOURCE.fullmatch(source.strip()) is not None
+
+
 def parquet_directory(source: str) -> str:
     """Return the directory of a source table such as ``parquet.`/data/events` ``.
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from icefloe.spark.maintenance.procedure import Procedure
     from icefloe.spark.statements.query import Statement
 
-_MAKES_TABLES = ("register_table", "snapshot")
+_MAKES_TABLES = ("migrate", "register_table", "snapshot")
 
 
 def call(statement: Statement, text: str) -> DataFrame:
