@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import signal
 import subprocess
 import sys
+import time
 import zipfile
 from pathlib import Path
 
 import icefloe
 import icefloe.spark
 import psutil
+import pyarrow as pa
 import pyspark
 import pytest
 from icefloe.exceptions import NotInstalledError
+from icefloe.spark.data_source import FilesWritten
+from icefloe.spark.writer import failed_job
+from icefloe.spark.writer.wap import AuditSettings
+from icefloe.spark.writer.write_task import data_task
+from icefloe.table.scan.task_group import batch_to_ipc
+from pyspark import TaskContext
+from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
@@ -50,6 +60,63 @@ def test_write_survives_a_killed_worker(spark, new_table, tmp_path):
         sum(range(200_000)),
     )
     assert len(table.history()) == 1
+
+
+def whole_files(directory: str):
+    """Return the Parquet files below a directory that end with their footer."""
+    return [path for path in Path(directory).rglob("*.parquet") if path.read_bytes()[-4:] == b"PAR1"]
+
+
+def failing(directory: str):
+    """Return a ``mapInArrow`` function that fails in the second task, when a file of the first one is complete."""
+
+    def step(batches):
+        fails = TaskContext.get().partitionId() == 1
+        end = time.monotonic() + 300
+        while fails and not whole_files(directory) and time.monotonic() < end:
+            time.sleep(0.05)
+        for batch in batches:
+            if fails:
+                raise ValueError("no more rows")
+            yield batch
+
+    return step
+
+
+@pytest.mark.parametrize("way", ["write", "data source"])
+def test_failed_job_leaves_no_file(spark, catalog, new_table, way):
+    table = new_table(T.StructType([T.StructField("id", T.LongType())]), **{"write.distribution-mode": "none"})
+    data = Path(table.location().removeprefix("file://")) / "data"
+    rows = spark.range(0, 2_000, 1, 2).mapInArrow(failing(str(data)), "id long")
+    icefloe.spark.register(spark)
+    given = {"catalog.type": "sql", **{f"catalog.{key}": catalog.properties[key] for key in ("uri", "warehouse")}}
+    source = rows.write.format("icefloe").mode("append").options(catalog="lake", **given)
+    write = functools.partial(icefloe.spark.write, rows, table)
+    with pytest.raises(PySparkException, match="no more rows"):
+        write() if way == "write" else source.save(".".join(table.name()))
+    assert list(data.rglob("*.parquet")) == []
+    assert table.history() == []
+
+
+def test_job_of_a_table_with_many_files_is_not_listed_when_it_fails(spark, new_table, monkeypatch):
+    monkeypatch.setattr(failed_job, "MOST_LISTED_FILES", -1)
+    table = new_table(T.StructType([T.StructField("id", T.LongType())]), **{"write.distribution-mode": "none"})
+    data = Path(table.location().removeprefix("file://")) / "data"
+    with pytest.raises(PySparkException, match="no more rows"):
+        icefloe.spark.write(spark.range(0, 2_000, 1, 2).mapInArrow(failing(str(data)), "id long"), table)
+    assert list(data.rglob("*.parquet")) != []
+
+
+def test_abort_after_a_failed_commit_keeps_the_files(spark, new_table):
+    table = new_table(T.StructType([T.StructField("id", T.LongType())]))
+    task = data_task(table, presorted=False)
+    files = batch_to_ipc(task.write(iter([pa.record_batch({"id": [1]})])))
+    message = FilesWritten(files, AuditSettings())
+    data = Path(table.location().removeprefix("file://")) / "data"
+    failed_job.delete_files_of_failed_job(task, [message], lambda: table)
+    assert len(list(data.rglob("*.parquet"))) == 1
+    failed_job.delete_files_of_failed_job(task, [message, None], lambda: table)
+    assert list(data.rglob("*.parquet")) == []
 
 
 def test_workers_of_another_python_are_told_what_to_install(spark, new_table, tmp_path, monkeypatch):

@@ -39,6 +39,7 @@ from icefloe.spark.writer.commit import (
     overwrite_isolation,
     summary_properties,
 )
+from icefloe.spark.writer.failed_job import delete_files_of_failed_job
 from icefloe.spark.writer.layout import WriteLayout
 from icefloe.spark.writer.options import WRITE_OPTIONS, checked_options, flag
 from icefloe.spark.writer.schema_merge import merge_schema
@@ -274,7 +275,8 @@ class IcefloeWriter(DataSourceArrowWriter):
             change.stage(transaction, files)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
-        """Leave all files: Spark calls this after a commit of unknown outcome as well, and the table may have them."""
+        """Delete the files of the finished tasks if a task failed. After a failed commit, the files stay: the table may have them."""
+        delete_files_of_failed_job(self._task, messages, self._options.load)
 
 
 def _refuse_shuffles(options: Mapping[str, str]) -> None:

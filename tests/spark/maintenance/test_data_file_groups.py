@@ -1,6 +1,7 @@
 """Parts of a group of data files, as executors rewrite them. No session is needed."""
 
 import pickle
+import uuid
 from dataclasses import replace
 
 import pyarrow as pa
@@ -74,7 +75,7 @@ def test_parts_are_written_by_a_pickled_task(table):
     half = total // 2
     parts = tuple(parts_of(scan, layout_of(table), FileSizes(half, half // 2, half * 2)))
     assert sum(part.deletes.num_rows for part, _ in parts) == 1
-    task = pickle.loads(pickle.dumps(RewriteParts(table.io, table.metadata, parts)))
+    task = pickle.loads(pickle.dumps(RewriteParts(table.io, table.metadata, str(uuid.uuid4()), parts)))
     results = list(task([pa.record_batch({"id": list(range(len(parts)))})]))
     files = collected([batch.column(0)[0].as_py() for batch in results])
     assert files.num_rows == len(parts) > 1

@@ -67,7 +67,7 @@ def written(table, layout, sizes):
         pickle.dumps(
             (
                 CutRows(table.metadata, parts, ranges, tuple(range(ranges.count))),
-                WriteRanges(table.io, table.metadata, ranges),
+                WriteRanges(table.io, table.metadata, str(uuid.uuid4()), ranges),
             )
         )
     )

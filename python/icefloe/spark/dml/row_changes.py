@@ -20,6 +20,7 @@ from icefloe.spark.types.conform import conform
 from icefloe.spark.writer.arrow_map import map_in_arrow, worker_errors
 from icefloe.spark.writer.commit import files_deleted_on_failure
 from icefloe.spark.writer.distribution import SHUFFLE_SETTINGS, distribute
+from icefloe.spark.writer.failed_job import deleted_if_job_fails
 from icefloe.spark.writer.layout import WriteLayout
 from icefloe.spark.writer.write_task import (
     RESULT_SCHEMA,
@@ -117,7 +118,7 @@ class RowChanges:
             parts.append(self._deletes_of_scan(operation_id))
         elif self.removed is not None:
             parts.append(self._written_deletes(self.removed, operation_id))
-        data, deletes, deleted_rows = _run(parts)
+        data, deletes, deleted_rows = self._run(parts, operation_id)
         if data is None and deletes is None and len(self.whole_files) == 0:
             return MergeResult(0, 0, 0)
         with files_deleted_on_failure(self.target.table, [batch for batch in (data, deletes) if batch is not None]):
@@ -197,7 +198,9 @@ class RowChanges:
             rewritten = paths.take(pa.array([row[FILE] for row in counts], pa.int64()))
             frames = [self._new_rows(), self._remaining_rows(positions, rewritten) if counts else None]
             rows = _union([frame for frame in frames if frame is not None])
-            data, _, _ = _run([] if rows is None else [_written_rows(rows, self.target, SYSTEM.new_uuid())])
+            operation_id = SYSTEM.new_uuid()
+            parts = [] if rows is None else [_written_rows(rows, self.target, operation_id)]
+            data, _, _ = self._run(parts, operation_id)
             replaced = pa.concat_arrays([rewritten, self.whole_files])
             if data is None and len(replaced) == 0:
                 return MergeResult(0, 0, 0)
@@ -228,6 +231,19 @@ class RowChanges:
         schema = self.target.table.schema()
         return _union([conform(frame, schema) for frame in (self.updated, self.inserted) if frame is not None])
 
+    def _run(
+        self, parts: list[DataFrame], operation_id: str
+    ) -> tuple[pa.RecordBatch | None, pa.RecordBatch | None, int]:
+        """Run the writing tasks in one job and return the data files, the delete files and the number of rows that these newly delete."""
+        if not parts:
+            return None, None, 0
+        table = self.target.table
+        with deleted_if_job_fails(table.io, table.metadata, operation_id):
+            results = functools.reduce(lambda left, right: left.union(right), parts).collect()
+        data = collected([row["files"] for row in results if row["kind"] == _DATA])
+        deletes = [row["files"] for row in results if row["kind"] == _DELETES]
+        return data, collected(deletes), written_positions(deletes)
+
     def _result(self, removed: int, added: int) -> MergeResult:
         if self.updated is None:
             return MergeResult(0, removed + self.whole_file_rows, added)
@@ -257,16 +273,6 @@ def _written_rows(rows: DataFrame, target: PlannedTarget, operation_id: str) -> 
     distribution = distribute(rows, layout)
     task = data_task(target.table, presorted=distribution.presorted, operation_id=operation_id, layout=layout)
     return map_in_arrow(distribution.frame, task, RESULT_SCHEMA).withColumn("kind", F.lit(_DATA))
-
-
-def _run(parts: list[DataFrame]) -> tuple[pa.RecordBatch | None, pa.RecordBatch | None, int]:
-    """Run the writing tasks in one job and return the data files, the delete files and the number of rows that these newly delete."""
-    if not parts:
-        return None, None, 0
-    results = functools.reduce(lambda left, right: left.union(right), parts).collect()
-    data = collected([row["files"] for row in results if row["kind"] == _DATA])
-    deletes = [row["files"] for row in results if row["kind"] == _DELETES]
-    return data, collected(deletes), written_positions(deletes)
 
 
 def _row_count(files: pa.RecordBatch | None) -> int:

@@ -9,16 +9,16 @@ from icefloe.spark.maintenance.file_pieces import consecutive_parts
 from icefloe.spark.maintenance.sorted_ranges import (
     SHUFFLE_SETTINGS,
     RowRanges,
+    WriteRanges,
     parts_to_cut,
     range_results,
     total_bytes,
 )
-from icefloe.spark.maintenance.task_results import without_history
 from icefloe.spark.session import active_session, default_parallelism, settings
 from icefloe.spark.worker_process import reduce_fixed_costs
 from icefloe.spark.writer.arrow_map import worker_errors
-from icefloe.spark.writer.write_task import RESULT_SCHEMA, collected, task_result
-from icefloe.table.environment import SYSTEM
+from icefloe.spark.writer.failed_job import deleted_if_job_fails
+from icefloe.spark.writer.write_task import RESULT_SCHEMA, collected, task_ids, task_result, without_history
 from icefloe.table.maintenance.rewrite.group_writer import GroupLayout, GroupWriter
 from icefloe.table.maintenance.rewrite.run import RewriteRun
 
@@ -42,16 +42,18 @@ _LEAST_RANGES = 4
 class RewriteParts:
     """Rewrite parts of a group of data files, for ``DataFrame.mapInArrow`` over the numbers of the parts.
 
-    A task that fails leaves files that no snapshot refers to. Every attempt writes files of names of its own.
+    A task that fails deletes its files. Every attempt writes files of names of its own.
 
     Args:
         io: Storage of the table.
         metadata: The version of the table whose schema the files get.
+        operation_id: The UUID in the names of the files.
         parts: Scan of the files of each part, and the layout of the new files.
     """
 
     io: FileIO
     metadata: TableMetadata
+    operation_id: str
     parts: tuple[tuple[ScanPlan, GroupLayout], ...]
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -60,7 +62,7 @@ class RewriteParts:
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 scan, layout = self.parts[number]
-                writer = GroupWriter(self.io, self.metadata, SYSTEM.new_uuid())
+                writer = GroupWriter(self.io, self.metadata, self.operation_id, (number, task_ids()[1]))
                 try:
                     yield task_result(writer.rewrite(scan, layout, _ignore))
                 except BaseException:
@@ -100,13 +102,16 @@ class ClusterRewriteRun(RewriteRun):
         sizes = self._plan.options.sizes(self._plan.verb, metadata.properties)
         small = without_history(metadata)
         scan, layout = group.scan(self._table), self._layout(group, 1)
-        with worker_errors():
+        io, operation_id = self._table.io, self._environment.new_uuid()
+        with worker_errors(), deleted_if_job_fails(io, metadata, operation_id):
             if _is_cut(group, layout, sizes, self._spark):
                 ranges = RowRanges.of(scan, layout, small, sizes)
-                frame = range_results(self._spark, self._table.io, small, parts_to_cut(scan, sizes), ranges)
+                frame = range_results(
+                    self._spark, WriteRanges(io, small, operation_id, ranges), parts_to_cut(scan, sizes)
+                )
             else:
                 parts = tuple(parts_of(scan, layout, sizes))
-                task = RewriteParts(self._table.io, small, parts)
+                task = RewriteParts(io, small, operation_id, parts)
                 frame = self._spark.range(0, len(parts), 1, len(parts)).mapInArrow(task, RESULT_SCHEMA)
             results = [bytes(row[0]) for row in frame.collect()]
         group.added = collected(results)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from icefloe.spark.maintenance.task_results import (
-    NUMBERED_RESULT,
-    numbered_result,
-    results_in_order,
-    without_history,
-)
+import pyarrow as pa
+
 from icefloe.spark.session import active_session
 from icefloe.spark.worker_process import reduce_fixed_costs
+from icefloe.spark.writer.arrow_map import worker_errors
+from icefloe.spark.writer.failed_job import deleted_if_job_fails
+from icefloe.spark.writer.write_task import task_ids, without_history
 from icefloe.table.environment import SYSTEM
 from icefloe.table.maintenance.deletes.position_delete_run import PositionDeleteGroup, PositionDeleteRun
 from icefloe.table.maintenance.deletes.position_deletes import RewritePositionDeletes
@@ -22,14 +21,15 @@ from icefloe.table.write.file_writer import FileWriter
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    import pyarrow as pa
-
     from icefloe.io import FileIO
     from icefloe.table.maintenance.deletes.position_delete_plan import (
         RewritePositionDeletesPlan,
         RewritePositionDeletesResult,
     )
     from icefloe.table.metadata import TableMetadata
+
+_RESULT = "number int, result binary"
+"""Columns of a job's results: the number of the group, and its DataFile columns as an Arrow IPC stream."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +41,13 @@ class RewriteDeleteGroups:
     Args:
         io: Storage of the table.
         metadata: The version of the table, without its history.
+        operation_id: The UUID in the names of the files.
         groups: The groups.
     """
 
     io: FileIO
     metadata: TableMetadata
+    operation_id: str
     groups: tuple[PositionDeleteGroup, ...]
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -53,10 +55,10 @@ class RewriteDeleteGroups:
         reduce_fixed_costs()
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                writer = FileWriter(self.io, self.metadata, SYSTEM.new_uuid())
+                writer = FileWriter(self.io, self.metadata, self.operation_id, (number, task_ids()[1]))
                 try:
                     files = self.groups[number].rewrite(writer, self.io)
-                    yield numbered_result(number, batch_to_ipc(files))
+                    yield _numbered(number, batch_to_ipc(files))
                 except BaseException:
                     writer.abandon()
                     raise
@@ -76,9 +78,12 @@ class ClusterPositionDeleteRun(PositionDeleteRun):
         self._spark = active_session(spark)
 
     def _written(self, groups: list[PositionDeleteGroup], writer: FileWriter) -> list[pa.RecordBatch]:
-        task = RewriteDeleteGroups(self._table.io, without_history(self._table.metadata), tuple(groups))
-        frame = self._spark.range(0, len(groups), 1, len(groups)).mapInArrow(task, NUMBERED_RESULT)
-        added = [batch_from_ipc(data) for data in results_in_order(frame)]
+        io, metadata, operation_id = self._table.io, self._table.metadata, SYSTEM.new_uuid()
+        task = RewriteDeleteGroups(io, without_history(metadata), operation_id, tuple(groups))
+        frame = self._spark.range(0, len(groups), 1, len(groups)).mapInArrow(task, _RESULT)
+        with worker_errors(), deleted_if_job_fails(io, metadata, operation_id):
+            rows = frame.collect()
+        added = [batch_from_ipc(bytes(row[1])) for row in sorted(rows, key=lambda row: row[0])]
         for files in added:
             writer.written += files.column("file_path").to_pylist()
         return added
@@ -98,3 +103,10 @@ class ClusterRewritePositionDeletes(RewritePositionDeletes):
 
     def _carry_out(self, plan: RewritePositionDeletesPlan) -> RewritePositionDeletesResult:
         return ClusterPositionDeleteRun(self._spark, self._table, plan).execute()
+
+
+def _numbered(number: int, result: bytes) -> pa.RecordBatch:
+    """Return the result of a group as one row."""
+    return pa.RecordBatch.from_arrays(
+        [pa.array([number], pa.int32()), pa.array([result], pa.binary())], names=["number", "result"]
+    )

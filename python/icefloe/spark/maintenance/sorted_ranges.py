@@ -18,8 +18,7 @@ from icefloe import _core
 from icefloe.spark.maintenance.file_pieces import consecutive_parts, with_byte_ranges
 from icefloe.spark.maintenance.shuffle_slots import slots
 from icefloe.spark.worker_process import reduce_fixed_costs
-from icefloe.spark.writer.write_task import RESULT_SCHEMA, task_result
-from icefloe.table.environment import SYSTEM
+from icefloe.spark.writer.write_task import RESULT_SCHEMA, task_ids, task_result
 from icefloe.table.maintenance.rewrite.group_writer import CountedRows, GroupWriter
 from icefloe.table.maintenance.rewrite.samples import leaves, sampled_rows
 from icefloe.table.scan.task_group import batch_to_ipc
@@ -175,47 +174,49 @@ class WriteRanges:
     Args:
         io: Storage of the table.
         metadata: The version of the table whose schema the files get.
+        operation_id: The UUID in the names of the files.
         ranges: The ranges.
     """
 
     io: FileIO
     metadata: TableMetadata
+    operation_id: str
     ranges: RowRanges
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Write the rows; yield one result for each range."""
         reduce_fixed_costs()
-        writer = GroupWriter(self.io, self.metadata, SYSTEM.new_uuid())
+        writers: list[GroupWriter] = []
         try:
-            for _, records in groupby(_records(batches), key=lambda record: record[0]):
+            for number, records in groupby(_records(batches), key=lambda record: record[0]):
+                writer = GroupWriter(self.io, self.metadata, self.operation_id, (number, task_ids()[1]))
+                writers.append(writer)
                 rows = (batch for _, data in records for batch in _opened(data))
                 first = next(rows)
                 counted = CountedRows(first.schema, chain([first], rows), _ignore)
                 yield task_result(writer.write_rows(counted, self.ranges.layout, self.ranges.samples))
         except BaseException:
-            writer.abandon()
+            for writer in writers:
+                writer.abandon()
             raise
 
 
-def range_results(
-    session: Any, io: FileIO, metadata: TableMetadata, parts: tuple[ScanPlan, ...], ranges: RowRanges
-) -> DataFrame:
+def range_results(session: Any, write: WriteRanges, parts: tuple[ScanPlan, ...]) -> DataFrame:
     """Return the results of tasks that sort and write a group's rows, each task a range of them.
 
     Args:
         session: Session.
-        io: Storage of the table.
-        metadata: The version of the table whose schema the files get.
+        write: The task that sorts and writes.
         parts: Consecutive parts of the group's files, which are read in one task each.
-        ranges: The ranges.
     """
-    cut = CutRows(metadata, parts, ranges, tuple(slots(ranges.count)))
+    ranges = write.ranges
+    cut = CutRows(write.metadata, parts, ranges, tuple(slots(ranges.count)))
     frame: DataFrame = (
         session.range(0, len(parts), 1, len(parts))
         .mapInArrow(cut, _RECORDS)
         .repartition(ranges.count, "slot")
         .sortWithinPartitions("range", "part", "chunk")
-        .mapInArrow(WriteRanges(io, metadata, ranges), RESULT_SCHEMA)
+        .mapInArrow(write, RESULT_SCHEMA)
     )
     return frame
 

@@ -18,7 +18,6 @@ from icefloe.spark.statements.query import frame_of_query
 from icefloe.spark.statements.table_clauses import properties_of
 from icefloe.spark.types.from_spark import schema_from_spark
 from icefloe.spark.writer.commit import ExecutorFiles
-from icefloe.spark.writer.layout import WriteLayout
 from icefloe.spark.writer.partition_text import partition_spec
 from icefloe.spark.writer.write import write_files
 
@@ -179,7 +178,7 @@ def _create_with_rows(
     if made.replace:
         start = catalog.create_or_replace_table_transaction if made.create else catalog.replace_table_transaction
     with start(identifier, schema, **others) as transaction:
-        files = write_files(frame, transaction.io, WriteLayout.of(transaction.table_metadata), {})
+        files = write_files(frame, transaction)
         if files is not None:
             transaction.adopt(ExecutorFiles(transaction.io, files))
             transaction.new_append().append(files).commit()

@@ -13,6 +13,7 @@ from icefloe.spark.stream.epoch import QUERY_ID_PROPERTY, Epoch
 from icefloe.spark.stream.epoch_commit import commit_epoch
 from icefloe.spark.types.conform import conform_schema
 from icefloe.spark.worker_process import reduce_fixed_costs
+from icefloe.spark.writer.failed_job import delete_files_of_failed_job
 from icefloe.spark.writer.write_task import collected, data_task
 from icefloe.table.scan.task_group import batch_to_ipc
 
@@ -102,4 +103,5 @@ class IcefloeStreamWriter(DataSourceStreamWriter, DataSourceArrowWriter):
         messages: list[WriterCommitMessage | None],
         batchId: int,  # noqa: N803
     ) -> None:
-        """Leave all files: Spark calls this after a commit of unknown outcome as well, and the table may have them."""
+        """Delete the files of the finished tasks if a task failed. After a failed commit, the files stay: the table may have them."""
+        delete_files_of_failed_job(self._task, messages, self._options.table.load)

@@ -9,12 +9,14 @@ from icefloe.spark.types.conform import conform
 from icefloe.spark.writer.arrow_map import map_in_arrow, worker_errors
 from icefloe.spark.writer.commit import FileChange, WriteMode, overwrite_isolation, summary_properties
 from icefloe.spark.writer.distribution import distribute, shuffle_settings
+from icefloe.spark.writer.failed_job import deleted_if_job_fails
 from icefloe.spark.writer.layout import WriteLayout
 from icefloe.spark.writer.options import checked_options, flag, number
 from icefloe.spark.writer.schema_merge import merge_schema
 from icefloe.spark.writer.wap import snapshot_destination
 from icefloe.spark.writer.write_task import RESULT_SCHEMA, collected, files_task
 from icefloe.table.commit.snapshot_producer import MAIN
+from icefloe.typedef import EMPTY_DICT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-    from icefloe.io import FileIO
     from icefloe.table import Table
     from icefloe.table.write_transaction import WriteTransaction
 
@@ -107,19 +108,23 @@ def write_in_transaction(frame: DataFrame, transaction: WriteTransaction, change
     """
     if flag(change.options, "merge-schema"):
         merge_schema(transaction, frame.schema)
-    layout = WriteLayout.of(transaction.table_metadata, change.options)
-    change.stage(transaction, write_files(frame, transaction.io, layout, change.options))
+    change.stage(transaction, write_files(frame, transaction, change.options))
 
 
-def write_files(frame: DataFrame, io: FileIO, layout: WriteLayout, options: Mapping[str, str]) -> pa.RecordBatch | None:
+def write_files(
+    frame: DataFrame, transaction: WriteTransaction, options: Mapping[str, str] = EMPTY_DICT
+) -> pa.RecordBatch | None:
     """Write a frame's rows as data files without a commit; return their DataFile columns, None if there are no rows.
+
+    If the job fails or is interrupted, the files of its finished tasks are deleted.
 
     Args:
         frame: Rows.
-        io: Storage of the table.
-        layout: Definition of the files.
+        transaction: The transaction, whose table the files are written for.
         options: Checked options.
     """
+    metadata = transaction.table_metadata
+    layout = WriteLayout.of(metadata, options)
     conformed = conform(
         frame,
         layout.schema,
@@ -127,8 +132,12 @@ def write_files(frame: DataFrame, io: FileIO, layout: WriteLayout, options: Mapp
         check_ordering=flag(options, "check-ordering"),
     )
     rows = distribute(conformed, layout)
-    task = files_task(io, layout, presorted=rows.presorted)
+    task = files_task(transaction.io, layout, presorted=rows.presorted)
     shuffle = shuffle_settings(number(options, "advisory-partition-size"))
-    with settings(frame.sparkSession, {**UNLIMITED_BATCH_BYTES, **shuffle}), worker_errors():
+    with (
+        settings(frame.sparkSession, {**UNLIMITED_BATCH_BYTES, **shuffle}),
+        worker_errors(),
+        deleted_if_job_fails(transaction.io, metadata, task.operation_id),
+    ):
         results = map_in_arrow(rows.frame, task, RESULT_SCHEMA).collect()
     return collected([row["files"] for row in results])

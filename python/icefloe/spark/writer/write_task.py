@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from icefloe.io import FileIO
     from icefloe.table import Table
+    from icefloe.table.metadata import TableMetadata
 
 RESULT_SCHEMA = "files binary"
 SEVERAL_MATCHES = (
@@ -194,6 +195,11 @@ def task_ids() -> tuple[int, int]:
     """Return the running task's partition number and its attempt id, unique in the application; zeros outside a task."""
     context = TaskContext.get()
     return (0, 0) if context is None else (context.partitionId(), context.taskAttemptId())
+
+
+def without_history(metadata: TableMetadata) -> TableMetadata:
+    """Return a version of a table without snapshots and older metadata files, which tasks do not need."""
+    return metadata.with_(snapshots=type(metadata.snapshots)(), metadata_log=type(metadata.metadata_log)())
 
 
 def task_result(files: pa.RecordBatch) -> pa.RecordBatch:
