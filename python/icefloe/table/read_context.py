@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from icefloe.partitioning import PartitionSpec
 from icefloe.schema import Schema
 from icefloe.table.properties.definitions import NAME_MAPPING
-from icefloe.transforms import VoidTransform
 
 if TYPE_CHECKING:
     from icefloe.table.metadata import TableMetadata
@@ -31,31 +30,6 @@ def schemas_json(metadata: TableMetadata) -> str:
 def spec_json(spec: PartitionSpec) -> str:
     """Return a partition spec as the specification's JSON."""
     return spec.model_dump_json()
-
-
-def written_spec_json(spec: PartitionSpec, schema: Schema, column_id: int | None = None) -> str:
-    """Return the partition spec of new files as the specification's JSON.
-
-    Specs of format version 1 keep void fields of dropped columns. The writers of the core look every column up, and a void field is null
-    whatever its column is: such a field names another column here.
-
-    Args:
-        spec: The spec.
-        schema: The schema of the rows.
-        column_id: The column that void fields name; None for the first of a primitive type.
-    """
-    primitive = (field.field_id for field in schema.fields if field.field_type.is_primitive)
-    named = next(primitive, None) if column_id is None else column_id
-    dropped = [field for field in spec.fields if field.source_id not in schema.field_ids]
-    if named is None or not any(isinstance(field.transform, VoidTransform) for field in dropped):
-        return spec_json(spec)
-    fields = (
-        field.model_copy(update={"source_id": named})
-        if field in dropped and isinstance(field.transform, VoidTransform)
-        else field
-        for field in spec.fields
-    )
-    return spec_json(PartitionSpec(*fields, spec_id=spec.spec_id))
 
 
 def specs_json(metadata: TableMetadata) -> str:

@@ -14,7 +14,8 @@ use arrow_schema::{ArrowError, DataType, Field, Schema as ArrowSchema};
 use icefloe_engine::store::FileIo;
 use icefloe_engine::write::locations::Locations;
 use icefloe_engine::write::{
-    TableLayout, WriteTask, WrittenFile, data_file_batch, write_data_files, write_position_deletes,
+    TableLayout, WriteTask, WrittenFile, data_file_batch, write_data_files, write_equality_deletes,
+    write_position_deletes,
 };
 use icefloe_format::manifest::columns::data_file_schema;
 use icefloe_format::spec::{PartitionSpec, Schema, SortOrder};
@@ -81,6 +82,10 @@ fn layout(spec: &str, order: Option<&str>) -> TableLayout {
 const FLAT: &str = r#"{"spec-id":0,"fields":[]}"#;
 const BUCKETED: &str = r#"{"spec-id":2,"fields":[
     {"name":"b","transform":"bucket[5]","source-id":1,"field-id":1000}]}"#;
+/// The void field has the id of a column that the schema does not have.
+const WITH_VOID: &str = r#"{"spec-id":3,"fields":[
+    {"name":"gone","transform":"void","source-id":9,"field-id":1000},
+    {"name":"b","transform":"bucket[5]","source-id":1,"field-id":1001}]}"#;
 
 fn batch(ids: std::ops::Range<i64>) -> RecordBatch {
     let names = ids.clone().map(|id| (id % 3 != 0).then(|| format!("name {}", id % 10)));
@@ -125,6 +130,24 @@ fn every_row_is_in_the_file_of_its_bucket_once() {
         assert!(file.location.contains(&format!("/data/b={bucket}/")), "{}", file.location);
         assert_eq!(file.spec_id, 2);
     }
+}
+
+#[test]
+fn void_field_of_a_dropped_column_is_null_in_data_and_delete_files() {
+    let scratch = Scratch::new();
+    let (layout, task) = (layout(WITH_VOID, None), scratch.task(&[]));
+    let mut files = write(vec![batch(0..1000)], &layout, &task).unwrap();
+    let keys = batch(0..1000).project(&[2]).unwrap();
+    let mut keys = RecordBatchIterator::new([Ok(keys.clone())], keys.schema());
+    let io = FileIo::default();
+    files.extend(write_equality_deletes(&io, &mut keys, &layout, &[1], &task).unwrap());
+    assert_eq!(files.len(), 10);
+    for (file, ids) in files.iter().map(|file| (file, ids_of(file))) {
+        let bucket = file.partition.strip_prefix("[null,").unwrap().trim_end_matches(']');
+        assert!(file.location.contains(&format!("/data/gone=null/b={bucket}/")), "{file:?}");
+        assert_eq!(i64::try_from(ids.len()), Ok(file.record_count));
+    }
+    assert_eq!(files.iter().map(|file| file.record_count).sum::<i64>(), 2000);
 }
 
 #[test]

@@ -22,7 +22,7 @@ from icefloe.spark.worker_process import reduce_fixed_costs
 from icefloe.spark.writer.layout import WriteLayout
 from icefloe.table.environment import SYSTEM
 from icefloe.table.properties.core import data_file_properties
-from icefloe.table.read_context import written_spec_json
+from icefloe.table.read_context import spec_json
 from icefloe.table.scan.task_group import batch_from_ipc, batch_to_ipc
 from icefloe.table.write.position_deletes import deleted_positions, of_data_files
 
@@ -182,7 +182,7 @@ def files_task(io: FileIO, layout: WriteLayout, *, presorted: bool, operation_id
     return WriteDataFiles(
         io_properties=dict(io.core.properties),
         schema=layout.schema.model_dump_json(),
-        spec=written_spec_json(layout.spec, layout.schema),
+        spec=spec_json(layout.spec),
         sort_order=order.model_dump_json() if order.fields else None,
         table_location=layout.location,
         properties=data_file_properties(layout.properties),

@@ -11,7 +11,7 @@ from icefloe.table.properties.core import (
     delete_file_properties,
     equality_delete_properties,
 )
-from icefloe.table.read_context import schema_json, sort_order_json, specs_json, written_spec_json
+from icefloe.table.read_context import schema_json, sort_order_json, spec_json, specs_json
 from icefloe.table.write.arrow_input import to_stream
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class FileWriter:
                 self._io.core,
                 to_stream(data),  # type: ignore[arg-type] # checked to export a stream
                 schema=schema_json(self._metadata.schema()),
-                spec=written_spec_json(self._metadata.spec(), self._metadata.schema()),
+                spec=spec_json(self._metadata.spec()),
                 sort_order=sort_order_json(order) if order.fields else None,
                 table_location=self._metadata.location,
                 properties=data_file_properties(self._metadata.properties),
@@ -117,7 +117,7 @@ class FileWriter:
                 to_stream(keys),  # type: ignore[arg-type] # checked to export a stream
                 equality_ids=list(equality_ids),
                 schema=schema_json(self._metadata.schema()),
-                spec=written_spec_json(self._spec(spec_id), self._metadata.schema(), next(iter(equality_ids), None)),
+                spec=spec_json(self._spec(spec_id)),
                 sort_order=sort_order_json(order) if order.fields else None,
                 table_location=self._metadata.location,
                 properties=equality_delete_properties(self._metadata.properties),

@@ -7,7 +7,9 @@ use arrow_array::RecordBatchReader;
 use arrow_schema::{DataType, Fields, Schema as ArrowSchema};
 use icefloe_format::Error as FormatError;
 use icefloe_format::metrics::MetricsConfig;
-use icefloe_format::spec::{PartitionSpec, PrimitiveType, Schema, Transform, UNSORTED_ORDER_ID};
+use icefloe_format::spec::{
+    PartitionField, PartitionSpec, PrimitiveType, Schema, Transform, UNSORTED_ORDER_ID,
+};
 
 use super::column_selection::{selected_columns, selected_schema};
 use super::data_file::WrittenFile;
@@ -120,8 +122,13 @@ fn check_ids(schema: &Schema, equality_ids: &[i32]) -> Result<(), FormatError> {
 }
 
 fn needed_ids(equality_ids: &[i32], spec: &PartitionSpec) -> Vec<i32> {
-    let sources = spec.fields.iter().map(|field| field.source_id);
+    let sources = computed_fields(spec).map(|field| field.source_id);
     equality_ids.iter().copied().chain(sources).collect()
+}
+
+/// The partition fields that are computed from a column: all but void ones.
+fn computed_fields(spec: &PartitionSpec) -> impl Iterator<Item = &PartitionField> {
+    spec.fields.iter().filter(|field| field.transform != Transform::Void)
 }
 
 /// Refuse data without a key column, which would delete rows with nulls, or without a partition's source column.
@@ -152,7 +159,7 @@ fn check_columns(
             return Err(absent(&name, "all columns of the key"));
         }
     }
-    for field in layout.spec.fields.iter().filter(|field| field.transform != Transform::Void) {
+    for field in computed_fields(&layout.spec) {
         let name = layout.schema.full_name(field.source_id);
         let name = name.unwrap_or_else(|| format!("with id {}", field.source_id));
         if !has_path(data.fields(), &layout.schema, field.source_id) {

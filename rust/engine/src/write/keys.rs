@@ -3,23 +3,32 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, RecordBatch, make_array};
+use arrow_array::{Array, ArrayRef, NullArray, RecordBatch, make_array};
 use arrow_buffer::NullBuffer;
 use icefloe_format::spec::{
     Partition, PartitionSpec, PrimitiveType, Schema, SortOrder, Transform, partition_value,
 };
 use icefloe_format::{Error, Result};
 
-/// A column and a transform of it.
+/// A transformed column.
 #[derive(Debug, Clone)]
 pub(super) struct Key {
-    path: Vec<usize>,
-    transform: Transform,
-    source: PrimitiveType,
+    /// The column; `None` for the void transform, which reads none and may be of a dropped column.
+    source: Option<Source>,
     result: PrimitiveType,
 }
 
+/// A column and the transform of its values.
+#[derive(Debug, Clone)]
+struct Source {
+    path: Vec<usize>,
+    transform: Transform,
+    column_type: PrimitiveType,
+}
+
 impl Key {
+    /// Return the key of a transform of a column. A void transform needs no column: its keys are null.
+    ///
     /// # Errors
     /// `InvalidArgument` where the schema has no such column outside lists and maps, or the
     /// transform does not apply to its type; `Unsupported` for an unknown transform.
@@ -27,15 +36,19 @@ impl Key {
         if let Transform::Unknown(name) = transform {
             return Err(Error::unsupported(format!("writing with the transform {name}")));
         }
+        if *transform == Transform::Void {
+            return Ok(Self { source: None, result: PrimitiveType::Unknown });
+        }
         let found = schema.position_path(source_id).zip(schema.primitive_type(source_id));
-        let (path, source) = found.ok_or_else(|| {
+        let (path, column_type) = found.ok_or_else(|| {
             let reason = format!(
                 "expected the id of a primitive column outside lists and maps, got {source_id}"
             );
             Error::invalid("schema", reason)
         })?;
-        let result = transform.result_type(&source)?;
-        Ok(Self { path, transform: transform.clone(), source, result })
+        let result = transform.result_type(&column_type)?;
+        let source = Source { path, transform: transform.clone(), column_type };
+        Ok(Self { source: Some(source), result })
     }
 
     /// Return the keys of a spec's fields in order.
@@ -57,7 +70,13 @@ impl Key {
 
     /// Return the transformed column of a batch.
     pub(super) fn column(&self, batch: &RecordBatch) -> Result<ArrayRef> {
-        self.transform.apply_array(&column_at(batch, &self.path)?, &self.source)
+        match &self.source {
+            Some(source) => {
+                let column = column_at(batch, &source.path)?;
+                source.transform.apply_array(&column, &source.column_type)
+            }
+            None => Ok(Arc::new(NullArray::new(batch.num_rows()))),
+        }
     }
 }
 

@@ -14,7 +14,7 @@ from icefloe.table.maintenance.rewrite.samples import curve_samples
 from icefloe.table.properties.core import data_file_properties
 from icefloe.table.properties.definitions import TARGET_FILE_SIZE, WRITE_MEMORY
 from icefloe.table.properties.names import TableProperties
-from icefloe.table.read_context import schema_json, sort_order_json, written_spec_json
+from icefloe.table.read_context import schema_json, sort_order_json, spec_json
 from icefloe.table.write.file_writer import FileWriter
 from icefloe.table.write.rows import unfiltered
 
@@ -75,7 +75,7 @@ class GroupLayout:
         clustering = self.clustering
         return {
             "schema": schema_json(schema),
-            "spec": written_spec_json(self.spec, schema),
+            "spec": spec_json(self.spec),
             "sort_order": sort_order_json(clustering.order) if clustering.order is not None else None,
             "curve": clustering.strategy if clustering.is_curve else None,
             "curve_columns": [schema.find_field(name).field_id for name in clustering.columns],
@@ -148,7 +148,7 @@ class GroupWriter(FileWriter):
             self._io.core,
             rows,
             schema=schema_json(self._metadata.schema()),
-            spec=written_spec_json(layout.spec, self._metadata.schema()),
+            spec=spec_json(layout.spec),
             sort_order=sort_order_json(order) if order is not None and recorded else None,
             table_location=self._metadata.location,
             properties=properties,
