@@ -212,6 +212,18 @@ def test_metadata_columns_alone_locate_the_rows_that_are_left(numbers, tmp_path)
     assert table.to_pylist() == [{"_file": numbers, "_pos": i} for i in range(10) if i != 7]
 
 
+def test_file_row_is_the_number_of_the_task(numbers, tmp_path):
+    other = write(tmp_path / "other.parquet", {arrow_field(1, "id", pa.int64()): [7, 8]})
+    last = json.dumps(leaf("gt-eq", "id", 998))
+    projection = schema(ID, {"id": 2147483497, "name": "__file_row", "required": True, "type": "int"})
+    table = read(
+        [task(numbers, residual=last), task(other), task(numbers, residual=last)], schema(ID), projection=projection
+    )
+    assert table.schema.field("__file_row").type == pa.int32()
+    assert table["__file_row"].to_pylist() == [0, 0, 1, 1, 2, 2]
+    assert table["id"].to_pylist() == [998, 999, 7, 8, 998, 999]
+
+
 def test_views_are_given_where_they_are_asked_for(numbers):
     table = read([task(numbers)], schema(NAME), string_views=True)
     assert table.schema.field("name").type == pa.string_view()

@@ -10,8 +10,9 @@ import pyarrow as pa
 
 from icefloe.io import FileIO
 from icefloe.spark.worker_process import reduce_fixed_costs
+from icefloe.table.scan.metadata_columns import FILE_ROW
 from icefloe.table.scan.plan import ScanPlan
-from icefloe.table.write.rows import FILE_ROW, POS, matching
+from icefloe.table.write.rows import POS, matching
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -19,7 +19,8 @@ import pyarrow.compute as pc
 from icefloe import _core
 from icefloe.schema import Schema
 from icefloe.table.read_context import schema_json
-from icefloe.table.write.rows import FILE_ROW, POS
+from icefloe.table.scan.metadata_columns import FILE_ROW
+from icefloe.table.write.rows import POS
 from icefloe.types import DateType, IntegerType, LongType, TimestampType, TimestamptzType
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ import pyarrow as pa
 from icefloe.table.read_context import schema_json
 from icefloe.table.row_level.clause_expressions import TARGET
 from icefloe.table.row_level.joined_rows import gathered
-from icefloe.table.write.rows import FILE_ROW, POS, located
+from icefloe.table.scan.metadata_columns import FILE_ROW
+from icefloe.table.write.rows import POS, POSITIONS, located
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,4 +37,4 @@ class FilteredRows:
         names = [one.name for one in self.schema.fields if columns is None or TARGET + one.name in columns]
         for rows in gathered(located(self.plan, schema_json(self.schema.select(*names)))):
             read = {TARGET + name: rows.column(name) for name in names}
-            yield rows.select([FILE_ROW, POS]), pa.table({"__row": rows.column(POS), **read})
+            yield rows.select([FILE_ROW, POS]).cast(POSITIONS), pa.table({"__row": rows.column(POS), **read})

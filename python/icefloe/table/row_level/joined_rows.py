@@ -11,7 +11,8 @@ import pyarrow.compute as pc
 
 from icefloe.table.read_context import schema_json
 from icefloe.table.row_level.clause_expressions import SOURCE, TARGET
-from icefloe.table.write.rows import FILE_ROW, POS, Positions, rows_at
+from icefloe.table.scan.metadata_columns import FILE_ROW
+from icefloe.table.write.rows import POS, Positions, rows_at
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

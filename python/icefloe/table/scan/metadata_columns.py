@@ -31,6 +31,9 @@ _FIXED: dict[str, tuple[int, IcebergType]] = {
     DELETED: (2147483644, BooleanType()),
     SPEC_ID: (2147483643, IntegerType()),
 }
+FILE_ROW = "__file_row"
+# A plan numbers its files; no user selects the numbers.
+_INTERNAL: dict[str, tuple[int, IcebergType]] = {FILE_ROW: (2147483497, IntegerType())}
 METADATA_COLUMNS = (*_FIXED, PARTITION)
 """Names of the metadata columns that can be selected."""
 
@@ -39,12 +42,12 @@ def metadata_field(name: str, metadata: TableMetadata | None = None) -> NestedFi
     """Return the field of a metadata column.
 
     Args:
-        name: One of `METADATA_COLUMNS`.
+        name: One of `METADATA_COLUMNS`, or `FILE_ROW`, the file's row in the plan.
         metadata: The table; only `_partition` needs it.
     """
     if name == PARTITION and metadata is not None:
         return NestedField(PARTITION_ID, name, partition_struct(metadata))
-    field_id, kind = _FIXED[name]
+    field_id, kind = _FIXED.get(name) or _INTERNAL[name]
     return NestedField(field_id, name, kind, required=True)
 
 

@@ -12,19 +12,15 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from icefloe.table.scan.metadata_columns import with_metadata_columns
+from icefloe.table.scan.metadata_columns import FILE_ROW, with_metadata_columns
 from icefloe.table.scan.plan import with_own_deletes
-from icefloe.types.arrow import without_views
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from icefloe import _core
     from icefloe.table.scan.plan import ScanPlan
 
 FILE = "_file"
 POS = "_pos"
-FILE_ROW = "__file_row"
 POSITIONS = pa.schema([(FILE_ROW, pa.int32()), (POS, pa.int64())])
 
 
@@ -72,52 +68,20 @@ def unfiltered(plan: ScanPlan) -> ScanPlan:
     return replace(plan, files=plan.files.set_column(position, field, none), limit=None)
 
 
-def located(plan: ScanPlan, schema: str) -> Iterator[pa.RecordBatch]:
-    """Yield the rows that match the plan's filter: columns of `schema`, then `__file_row` and `_pos`.
-
-    File paths are replaced by the file's row in the plan, batch by batch: a path for each row would be larger than narrow rows.
+def located(plan: ScanPlan, schema: str) -> _core.ScanStream:
+    """Return the rows that match the plan's filter as a stream: columns of `schema`, then `__file_row` and `_pos`.
 
     Args:
         plan: A plan of whole files; tasks that are parts of files would repeat a path.
         schema: Schema JSON of the columns to read.
     """
-    # A string view takes 16 bytes for each row, a path may take a hundred.
-    stream = replace(plan, projection=with_metadata_columns(schema, [FILE, POS])).stream(string_views=True)
-    paths = plan.files.column("file_path")
-    names = [name for name in stream.schema.names if name not in (FILE, POS)]
-    known: dict[str, pa.Scalar] = {}
-    for batch in stream:
-        columns = {name: _plain(batch.column(name)) for name in names}
-        yield pa.record_batch(
-            {**columns, FILE_ROW: _file_rows(batch.column(FILE), paths, known), POS: batch.column(POS)}
-        )
-
-
-def _file_rows(names: pa.Array, paths: pa.Array, known: dict[str, pa.Scalar]) -> pa.Array:
-    """Return the index of each name in `paths`. Files are read in order, so all names are equal if the first and last are.
-
-    Args:
-        names: A path for each row.
-        paths: Paths of the plan's files.
-        known: Indexes of paths by path, to which the path of these rows is added.
-    """
-    if len(names) == 0 or (name := names[0].as_py()) != names[-1].as_py():
-        return pc.index_in(names.cast(pa.string()), paths)
-    if name not in known:
-        known[name] = pc.index(paths, name).cast(pa.int32())
-    return pa.repeat(known[name], len(names))
-
-
-def _plain(column: pa.Array) -> pa.Array:
-    """Return views of every depth as plain strings or binaries, the types that joins accept."""
-    kind = without_views(column.type)
-    return column if kind is column.type else column.cast(kind)
+    return replace(plan, projection=with_metadata_columns(schema, [FILE_ROW, POS])).stream()
 
 
 def matching(plan: ScanPlan) -> Positions:
     """Return the positions of the rows that match the plan's filter."""
-    batches = located(plan, '{"type":"struct","schema-id":0,"fields":[]}')
-    return Positions(pa.Table.from_batches(batches, POSITIONS))
+    rows = located(plan, '{"type":"struct","schema-id":0,"fields":[]}')
+    return Positions(pa.Table.from_batches(rows, rows.schema).cast(POSITIONS))
 
 
 def other_rows(plan: ScanPlan, schema: str, without: Positions) -> _core.ScanStream:

@@ -151,6 +151,7 @@ impl Footers {
             descriptor: Some(footer.metadata.file_metadata().schema_descr()),
             location,
             spec_id: self.spec.spec_id,
+            task: 0,
             identities: &identities,
             partition: &HashMap::new(),
             deleted: None,

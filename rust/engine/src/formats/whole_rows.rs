@@ -68,6 +68,7 @@ impl WholeRows {
             descriptor: None,
             location: request.location,
             spec_id: request.spec_id,
+            task: request.task,
             identities: &request.identities,
             partition: &request.partition,
             deleted: request.marked.as_ref(),

@@ -48,6 +48,8 @@ pub(crate) struct FileFacts<'a> {
     pub(crate) descriptor: Option<&'a SchemaDescriptor>,
     pub(crate) location: &'a str,
     pub(crate) spec_id: i32,
+    /// Number of the file's task in its scan.
+    pub(crate) task: i32,
     /// Values of identity-partitioned columns, by source id.
     pub(crate) identities: &'a HashMap<i32, Option<Datum>>,
     /// The partition tuple, by partition field id.
@@ -285,6 +287,7 @@ impl Resolver<'_> {
             reserved::SPEC_ID_ID => {
                 Some(constant(&Datum::Int(self.facts.spec_id), &DataType::Int32)?)
             }
+            reserved::TASK_ID => Some(constant(&Datum::Int(self.facts.task), &DataType::Int32)?),
             reserved::DELETED_ID => Some(match self.facts.deleted {
                 Some(deleted) => ColumnPlan::Deleted(Arc::clone(deleted)),
                 None => constant(&Datum::Boolean(false), &DataType::Boolean)?,

@@ -10,6 +10,8 @@ pub(crate) const DELETED_ID: i32 = i32::MAX - 3;
 pub(crate) const SPEC_ID_ID: i32 = i32::MAX - 4;
 /// `_partition`: the partition tuple.
 pub(crate) const PARTITION_ID: i32 = i32::MAX - 5;
+/// `__file_row`: the number of the file's task in its scan. The id is reserved and has no column in the specification.
+pub(crate) const TASK_ID: i32 = i32::MAX - 150;
 /// `file_path` of a position delete file.
 pub(crate) const DELETE_FILE_PATH_ID: i32 = i32::MAX - 101;
 /// `pos` of a position delete file.

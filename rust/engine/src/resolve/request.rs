@@ -30,6 +30,8 @@ pub(crate) struct FileRequest<'a> {
     /// Bytes of the part to read.
     pub(crate) length: u64,
     pub(crate) spec_id: i32,
+    /// Number of the file's task in its scan.
+    pub(crate) task: i32,
     /// Values of identity-partitioned columns, by source id.
     pub(crate) identities: HashMap<i32, Option<Datum>>,
     /// The columns of the batches.
@@ -72,6 +74,7 @@ impl<'a> FileRequest<'a> {
             start: 0,
             length: u64::MAX,
             spec_id: 0,
+            task: 0,
             identities: HashMap::new(),
             projection,
             string_views: true,

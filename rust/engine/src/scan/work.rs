@@ -74,7 +74,7 @@ impl Work for Arc<ScanWork> {
             None => Ok(SelectedRows::All),
             Some(rows) => rows.of_task(task, found.record_count),
         };
-        let units = selected.and_then(|selected| self.open(found, selected, tail));
+        let units = selected.and_then(|selected| self.open((task, found), selected, tail));
         units.map_err(|error| error.at(&found.location))
     }
 
@@ -105,7 +105,7 @@ impl ScanWork {
 
     fn open(
         &self,
-        task: &ScanTask,
+        (number, task): (usize, &ScanTask),
         selected: SelectedRows,
         tail: Option<TailFetch>,
     ) -> Result<Vec<DataUnit>> {
@@ -114,6 +114,8 @@ impl ScanWork {
         }
         let format = DataFormat::of(&task.file_format, &task.location)?;
         let mut request = self.request(task, tail)?;
+        // Plans number tasks in 32 bits.
+        request.task = (number as u32).cast_signed();
         match self.returned_rows(task, &request)? {
             ReturnedRows::Live => {
                 let file = (request.location, request.record_count);
@@ -190,6 +192,7 @@ impl ScanWork {
             start: task.start,
             length: task.length,
             spec_id: task.spec_id,
+            task: 0,
             identities: self.identities(task)?,
             projection: &self.projection,
             string_views: self.string_views,

@@ -75,6 +75,7 @@ pub(crate) fn parquet_facts<'a>(
         descriptor: Some(footer.metadata.file_metadata().schema_descr()),
         location: request.location,
         spec_id: request.spec_id,
+        task: request.task,
         identities: &request.identities,
         partition: &request.partition,
         deleted: request.marked.as_ref(),
