@@ -250,6 +250,102 @@ fn object_storage_paths_match_the_java_reference() {
     assert_eq!(file(&[outside], ""), "/elsewhere/0110/1010/0011/11101000/db/t/test.parquet");
 }
 
+/// Write positions of data files, which are in one partition.
+fn write_positions(rows: &[(&str, Vec<i64>)], task: &WriteTask) -> Vec<WrittenFile> {
+    let paths = rows.iter().flat_map(|(path, found)| std::iter::repeat_n(*path, found.len()));
+    let positions = rows.iter().flat_map(|(_, found)| found.iter().copied());
+    let columns: [(&str, ArrayRef); 2] = [
+        ("file_path", Arc::new(StringArray::from_iter_values(paths))),
+        ("pos", Arc::new(Int64Array::from_iter_values(positions))),
+    ];
+    let data = RecordBatch::try_from_iter(columns).unwrap();
+    let targets: [(&str, ArrayRef); 3] = [
+        ("file_path", Arc::new(StringArray::from_iter_values(rows.iter().map(|(path, _)| path)))),
+        ("spec_id", Arc::new(Int32Array::from(vec![0; rows.len()]))),
+        ("partition", Arc::new(StringArray::from(vec!["[]"; rows.len()]))),
+    ];
+    let targets = RecordBatch::try_from_iter(targets).unwrap();
+    let layout = layout(FLAT, None);
+    let schema = data.schema();
+    let mut reader = RecordBatchIterator::new([Ok(data)], schema);
+    let specs = [layout.spec];
+    let table = (&layout.schema, specs.as_slice());
+    write_position_deletes(&FileIo::default(), &mut reader, &targets, table, task).unwrap()
+}
+
+#[test]
+fn position_delete_file_of_many_pages_has_the_bytes_of_the_row_by_row_writer() {
+    let scratch = Scratch::new();
+    let path = "s3://bucket/warehouse/db/table/data/00000-0-0b0ee8ba-00001.parquet";
+    // More than 65,536 rows reach the row-by-row writer in several batches, which end pages at other rows.
+    for rows in [20_000, 20_001, 40_000, 50_003, 65_536] {
+        for (codec, version) in
+            [("zstd", "v1"), ("uncompressed", "v1"), ("snappy", "v2"), ("gzip", "v2")]
+        {
+            let positions: Vec<i64> = (0..rows).map(|row| row * 37 + row % 7).collect();
+            let write = |granularity: &str| {
+                let task = scratch.task(&[
+                    ("write.delete.granularity", granularity),
+                    ("write.delete.parquet.compression-codec", codec),
+                    ("write.delete.parquet.page-version", version),
+                ]);
+                let task =
+                    WriteTask { operation_id: format!("{granularity}-{rows}-{codec}"), ..task };
+                let files = write_positions(&[(path, positions.clone())], &task);
+                let [file] = files.as_slice() else { unreachable!() };
+                assert_eq!(file.referenced_data_file.as_deref(), Some(path));
+                (std::fs::read(&file.location).unwrap(), file.metrics.clone())
+            };
+            assert!(write("file") == write("partition"), "{rows} rows, {codec}, pages {version}");
+        }
+    }
+}
+
+#[test]
+fn positions_are_the_same_with_every_size_of_files_row_groups_and_pages() {
+    const ROWS: i64 = 100_067;
+    let scratch = Scratch::new();
+    let positions: Vec<i64> = (0..ROWS).map(|row| row * 3).collect();
+    for (number, (name, value, files)) in [
+        ("write.delete.target-file-size-bytes", "1000000000", 1..2),
+        ("write.delete.target-file-size-bytes", "100000", 2..9),
+        ("write.delete.parquet.row-group-size-bytes", "100000", 1..2),
+        ("write.delete.parquet.dict-size-bytes", "1", 1..2),
+        ("write.delete.parquet.page-size-bytes", "1000", 1..2),
+        ("write.delete.parquet.page-row-limit", "1", 1..2),
+        ("write.delete.format.default", "avro", 1..2),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let task = scratch.task(&[(name, value)]);
+        let task = WriteTask { operation_id: format!("op-{number}"), ..task };
+        let written = write_positions(&[("a", positions.clone()), ("b", vec![7])], &task);
+        let of_first =
+            written.iter().filter(|file| file.referenced_data_file.as_deref() == Some("a"));
+        let of_first: Vec<_> = of_first.collect();
+        assert!(files.contains(&of_first.len()), "{name}: {}", of_first.len());
+        let rows = of_first.iter().map(|file| file.record_count).sum::<i64>();
+        assert_eq!((rows, written.len() - of_first.len()), (ROWS, 1), "{name}");
+        if value != "avro" {
+            let found: Vec<i64> = of_first.into_iter().flat_map(positions_of).collect();
+            assert_eq!(found, positions, "{name}");
+        }
+    }
+}
+
+fn positions_of(file: &WrittenFile) -> Vec<i64> {
+    let path = file.referenced_data_file.as_deref();
+    let file = std::fs::File::open(&file.location).unwrap();
+    let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap();
+    let rows = reader.flat_map(|batch| {
+        let batch = batch.unwrap();
+        assert!(batch.column(0).as_string::<i32>().iter().all(|found| found == path));
+        batch.column(1).as_primitive::<Int64Type>().values().to_vec()
+    });
+    rows.collect()
+}
+
 #[test]
 fn position_deletes_name_the_file_they_are_of() {
     let scratch = Scratch::new();

@@ -12,7 +12,7 @@ use parquet::arrow::arrow_writer::{ArrowWriter, ArrowWriterOptions};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{KeyValue, ParquetMetaData};
 use parquet::file::properties::WriterProperties;
-use parquet::schema::types::{ColumnPath, SchemaDescriptor};
+use parquet::schema::types::{ColumnDescPtr, ColumnPath, SchemaDescriptor};
 
 use super::closed_file::ClosedFile;
 use super::dictionary::outgrowing;
@@ -77,8 +77,23 @@ impl ParquetShape {
 
     /// Return the properties of all files, by a sample of the first rows: dictionaries that would outgrow their limit
     /// are disabled.
-    fn properties_for(&self, first: &RecordBatch) -> &WriterProperties {
+    pub(super) fn properties_for(&self, first: &RecordBatch) -> &WriterProperties {
         self.sampled.get_or_init(|| self.sample(first))
+    }
+
+    /// Return the columns of the files.
+    pub(super) fn descriptors(&self) -> &[ColumnDescPtr] {
+        self.parquet_schema.columns()
+    }
+
+    /// Return the most rows of a page.
+    pub(super) fn page_rows(&self) -> usize {
+        self.properties.data_page_row_count_limit()
+    }
+
+    /// Return the size at which a row group ends.
+    pub(super) fn row_group_bytes(&self) -> usize {
+        self.options.row_groups.bytes
     }
 
     fn sample(&self, batch: &RecordBatch) -> WriterProperties {
@@ -108,18 +123,7 @@ impl ParquetFile {
         shape: &ParquetShape,
         first: &RecordBatch,
     ) -> Result<Self> {
-        // The Arrow layout of columns is not part of the data, so the Arrow schema is not stored in
-        // the file.
-        let pages = WaitingPages::default();
-        let options = ArrowWriterOptions::new()
-            .with_properties(shape.properties_for(first).clone())
-            .with_parquet_schema(shape.parquet_schema.clone())
-            .with_skip_arrow_metadata(true)
-            .with_page_store_factory(Arc::new(pages.clone()));
-        let output = outputs.create(&location)?;
-        let schema = Arc::clone(&shape.arrow_schema);
-        let writer = ArrowWriter::try_new_with_options(output, schema, options)
-            .map_err(|error| failed(&location, error))?;
+        let (writer, pages) = open_writer(outputs, &location, shape, first)?;
         Ok(Self { location, writer, pages, rows: 0 })
     }
 
@@ -174,13 +178,49 @@ impl ParquetFile {
     pub(super) fn close(mut self, shape: &ParquetShape) -> Result<ClosedFile> {
         let footer = self.writer.finish().map_err(|error| failed(&self.location, error))?;
         self.writer.inner_mut().finish()?;
-        Ok(ClosedFile {
-            rows: self.rows,
-            size_bytes: self.writer.inner().written(),
-            split_offsets: split_offsets(&footer),
-            metrics: column_metrics(&footer, &shape.schema, &shape.modes),
-            location: self.location,
-        })
+        let size = (self.rows, self.writer.inner().written());
+        Ok(closed_file(shape, self.location, size, &footer))
+    }
+}
+
+/// Create a file and start it.
+///
+/// # Errors
+/// The errors of [`Outputs::create`].
+pub(super) fn open_writer(
+    outputs: &Outputs,
+    location: &str,
+    shape: &ParquetShape,
+    first: &RecordBatch,
+) -> Result<(ArrowWriter<Output>, WaitingPages)> {
+    // The Arrow layout of columns is not part of the data, so the Arrow schema is not stored in
+    // the file.
+    let pages = WaitingPages::default();
+    let options = ArrowWriterOptions::new()
+        .with_properties(shape.properties_for(first).clone())
+        .with_parquet_schema(shape.parquet_schema.clone())
+        .with_skip_arrow_metadata(true)
+        .with_page_store_factory(Arc::new(pages.clone()));
+    let output = outputs.create(location)?;
+    let schema = Arc::clone(&shape.arrow_schema);
+    let writer = ArrowWriter::try_new_with_options(output, schema, options)
+        .map_err(|error| failed(location, error))?;
+    Ok((writer, pages))
+}
+
+/// Describe a file of a number of rows and bytes by its footer.
+pub(super) fn closed_file(
+    shape: &ParquetShape,
+    location: String,
+    (rows, size_bytes): (usize, u64),
+    footer: &ParquetMetaData,
+) -> ClosedFile {
+    ClosedFile {
+        rows,
+        size_bytes,
+        split_offsets: split_offsets(footer),
+        metrics: column_metrics(footer, &shape.schema, &shape.modes),
+        location,
     }
 }
 
@@ -195,7 +235,7 @@ fn split_offsets(footer: &ParquetMetaData) -> Vec<i64> {
         .collect()
 }
 
-fn failed(location: &str, error: ParquetError) -> Error {
+pub(super) fn failed(location: &str, error: ParquetError) -> Error {
     match error {
         ParquetError::External(source) => {
             match (source.downcast_ref::<io::Error>(), source.downcast_ref::<Error>()) {

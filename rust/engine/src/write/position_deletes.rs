@@ -22,6 +22,7 @@ use super::file_format::FileKind;
 use super::file_options::FileOptions;
 use super::file_shape::FileShape;
 use super::output::Outputs;
+use super::position_file::FilePositions;
 use super::rolling::{Destination, Files, Rolling};
 use super::task::{WriteTask, keep_or_discard, unreadable};
 use crate::error::Result;
@@ -272,7 +273,11 @@ fn arrow_schema() -> SchemaRef {
 fn per_file(deletes: &Deletes, destinations: &[Destination], files: &mut Files) -> Result<()> {
     for ((path, positions), destination) in deletes.iter().zip(destinations) {
         let mut rolling = Rolling::new(destination.clone());
-        write_positions(&mut rolling, files, path, positions)?;
+        let first = &positions[..positions.len().min(BATCH_ROWS)];
+        let first = delete_batch(path, first).map_err(unreadable)?;
+        if !rolling.write_file_of(files, FilePositions { path, positions }, &first)? {
+            write_positions(&mut rolling, files, path, positions)?;
+        }
         rolling.close(files)?;
     }
     Ok(())

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 
+use super::closed_file::ClosedFile;
 use super::data_file::WrittenFile;
 use super::file_options::FileOptions;
 use super::file_shape::{FileShape, OpenFile};
 use super::locations::{FileNames, Locations};
 use super::output::Outputs;
+use super::position_file::FilePositions;
 use crate::error::Result;
 
 /// The least rows between two checks of a file's size.
@@ -129,6 +131,31 @@ impl Rolling {
         self.write_rows(files, batch, Some(data_file))
     }
 
+    /// Write all positions of one data file as one Parquet file; `first` has the first rows. Return false if the general
+    /// writer has to write them, because the file has another format or more than one row group.
+    pub(super) fn write_file_of(
+        &mut self,
+        files: &mut Files,
+        positions: FilePositions<'_>,
+        first: &RecordBatch,
+    ) -> Result<bool> {
+        let shape = Arc::clone(&files.shape);
+        let FileShape::Parquet(shape) = shape.as_ref() else { return Ok(false) };
+        let target = usize::try_from(files.options.target_file_bytes).unwrap_or(usize::MAX);
+        if self.is_open() || !positions.fit(shape, target) {
+            return Ok(false);
+        }
+        let name = self.name.take().unwrap_or_else(|| files.names.next_name());
+        let location = files.locations.file(&self.destination.path, &name);
+        let Some(closed) = positions.write((&files.outputs, shape), &location, first)? else {
+            self.name = Some(name);
+            return Ok(false);
+        };
+        self.referenced.add(positions.path);
+        self.add_finished(files, closed);
+        Ok(true)
+    }
+
     fn write_rows(
         &mut self,
         files: &mut Files,
@@ -178,6 +205,11 @@ impl Rolling {
         self.estimated += file.size_bytes();
         let closed = file.close(&files.shape)?;
         self.closed += usize::try_from(closed.size_bytes).unwrap_or(usize::MAX / 2);
+        self.add_finished(files, closed);
+        Ok(())
+    }
+
+    fn add_finished(&mut self, files: &mut Files, closed: ClosedFile) {
         let referenced_data_file = match std::mem::take(&mut self.referenced) {
             Referenced::One(path) => Some(path),
             Referenced::Nothing | Referenced::Several => None,
@@ -196,7 +228,6 @@ impl Rolling {
             sort_order_id: files.sort_order_id,
             referenced_data_file,
         });
-        Ok(())
     }
 }
 
