@@ -33,6 +33,13 @@ def test_update_sets_fields_within_structs(sql, places):
     assert fields(sql, places) == [(1, "X", 7, 2, 1), (2, None, 7, None, None)]
 
 
+def test_conditions_test_whether_a_struct_is_null(sql, places):
+    assert sql(f"SELECT id FROM {places} WHERE place IS NULL AND n > 1") == [(2,)]
+    assert sql(f"UPDATE {places} SET n = 7 WHERE place IS NOT NULL") == [(1, 0, 0)]
+    assert sql(f"DELETE FROM {places} WHERE place IS NULL") == [(0, 1, 0)]
+    assert fields(sql, places) == [(1, "x", 1, 2, 7)]
+
+
 def test_merge_sets_fields_within_structs(sql, places):
     sql(
         f"MERGE INTO {places} t USING (SELECT 1L AS id, 9 AS v) s ON t.id = s.id "

@@ -40,6 +40,7 @@ from icefloe.types import (
     DoubleType,
     IntegerType,
     LongType,
+    PrimitiveType,
     StringType,
     TimestampType,
     TimestamptzType,
@@ -127,8 +128,7 @@ class FilterBuilder:
         # Newer parsers keep the NOT of `a NOT LIKE b` in the predicate, older ones around it.
         negated = negated != bool(inner.args.get("negate"))
         if isinstance(inner, exp.Is) and isinstance(inner.expression, exp.Null):
-            column = self._column_of(inner.this)
-            return None if column is None else Filter((NotNull if negated else IsNull)(column[0]))
+            return self._null_test(inner, negated=negated)
         if isinstance(inner, exp.In):
             return self._in(inner, negated=negated)
         if negated:
@@ -148,6 +148,13 @@ class FilterBuilder:
         if column is not None and isinstance(column[1], BooleanType):
             return Filter(EqualTo(column[0], literal(True)))
         return self._comparison(tree)
+
+    def _null_test(self, tree: exp.Is, *, negated: bool) -> Filter | None:
+        column = self._column_of(tree.this)
+        # Plans have no filters on structs, lists and maps.
+        if column is None or not isinstance(column[1], PrimitiveType):
+            return None
+        return Filter((NotNull if negated else IsNull)(column[0]))
 
     def _in(self, tree: exp.In, *, negated: bool) -> Filter | None:
         column = self._column_of(tree.this)
