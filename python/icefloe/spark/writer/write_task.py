@@ -2,7 +2,7 @@
 
 Tasks are picklable values. The result of a task is one row whose only column has the DataFile columns of the written files as an
 Arrow IPC stream; :func:`collected` concatenates the results of all tasks. A task that fails leaves files that no snapshot
-refers to. Their names include the task attempt, so a retry writes files of other names.
+refers to, which are deleted if the job fails. Their names include the task attempt, so a retry writes files of other names.
 """
 
 from __future__ import annotations
