@@ -21,6 +21,7 @@ FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common", "base", "mana
 # A module may import from its own layer and from those before it.
 LAYERS = [
     {"exceptions"},
+    {"arguments"},
     {"_core"},
     {"typedef"},
     {"types"},

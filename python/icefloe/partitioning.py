@@ -85,6 +85,9 @@ class PartitionSpec(JsonModel):
     def __init__(self, *fields: PartitionField, **data: Any) -> None:
         if fields:
             data["fields"] = fields
+            for field in fields:
+                if not isinstance(field, PartitionField):
+                    raise ValidationError(f"PartitionSpec: expected partition fields, got {field!r}")
         if isinstance(data.get("fields"), list):
             data["fields"] = _numbered(data["fields"])
         super().__init__(**data)
@@ -181,6 +184,26 @@ class PartitionSpec(JsonModel):
                     f"partition field {field.name}: {field.transform} does not apply to column {source.name} of type {source.field_type}; choose another transform"
                 )
 
+    def check_names(self, schema: Schema) -> None:
+        """Raise ValidationError unless every field has a name of its own, which no column has but the field's source.
+
+        Args:
+            schema: The schema of the source columns.
+        """
+        seen: set[str] = set()
+        for field in self.fields:
+            if field.name == "":
+                raise ValidationError("partition field name: expected text, got ''")
+            if field.name in seen:
+                raise ValidationError(f"partition field name {field.name!r} is used twice; rename one of the fields")
+            seen.add(field.name)
+            column_id = schema.column_id(field.name)
+            if column_id not in {None, field.source_id}:
+                raise ValidationError(
+                    f"partition field name {field.name!r} is a column's name; expected a field of this column, got {field.transform} of "
+                    f"{schema.find_column_name(field.source_id)!r}: choose another name"
+                )
+
     def __len__(self) -> int:
         return len(self.fields)
 
@@ -243,8 +266,8 @@ def validate_partition_name(
         schema: The schema of the table.
         partition_names: Names of the other partition fields.
     """
-    if not field_name:
-        raise ValidationError("partition field name: expected text, got an empty name")
+    if not isinstance(field_name, str) or field_name == "":
+        raise ValidationError(f"partition field name: expected text, got {field_name!r}")
     if field_name in partition_names:
         raise ValidationError(f"partition field name {field_name!r} is used twice; rename one of the fields")
     column = next((field for field in schema.fields if field.name == field_name), None)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from icefloe.arguments import checked_items
 from icefloe.exceptions import CommitFailedException, ValidationError
 from icefloe.io.pyarrow import pyarrow_to_schema
 from icefloe.schema import Schema
 from icefloe.table.metadata import TableMetadata, new_table_metadata
-from icefloe.table.update import AddSnapshotUpdate, update_table_metadata
+from icefloe.table.table_version import TableVersion
+from icefloe.table.update import AddSnapshotUpdate, TableRequirement, TableUpdate, update_table_metadata
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,7 +20,14 @@ if TYPE_CHECKING:
     from icefloe.partitioning import PartitionSpec
     from icefloe.table.environment import Environment
     from icefloe.table.sorting import SortOrder
-    from icefloe.table.update import TableRequirement, TableUpdate
+
+
+def check_commit(table: object, requirements: object, updates: object) -> None:
+    """Raise ValidationError if the arguments of a commit are not a table, requirements and updates."""
+    if not isinstance(table, TableVersion):
+        raise ValidationError(f"commit_table: expected a table, got {table!r}")
+    checked_items("requirements", requirements, TableRequirement, "requirements of a commit")
+    checked_items("updates", updates, TableUpdate, "updates of table metadata")
 
 
 def new_metadata(  # noqa: PLR0913 - one for each part of a table

@@ -7,9 +7,11 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from icefloe.arguments import checked_text
 from icefloe.catalog.identifiers import dotted, split_table_identifier, to_identifier
 from icefloe.catalog.table_creation import TableCreation
 from icefloe.exceptions import (
+    InvalidIdentifierError,
     NamespaceAlreadyExistsError,
     NoSuchNamespaceError,
     NoSuchTableError,
@@ -56,7 +58,7 @@ class Catalog(TableCreation):
     """
 
     def __init__(self, name: str, **properties: str) -> None:
-        self.name = name
+        self.name = checked_text("name of a catalog", name)
         self.properties: Properties = dict(properties)
         self._working_directory = current_directory()
         if (warehouse := properties.get("warehouse")) is not None:
@@ -178,6 +180,8 @@ class Catalog(TableCreation):
 
     def namespace_exists(self, namespace: str | Identifier) -> bool:
         """Return whether a namespace exists."""
+        if not isinstance(namespace, str):
+            to_identifier(namespace)
         try:
             self.load_namespace_properties(namespace)
         except NoSuchNamespaceError:
@@ -259,7 +263,10 @@ class Catalog(TableCreation):
             >>> Catalog.table_name_from("db.events")
             'events'
         """
-        return to_identifier(identifier)[-1]
+        levels = to_identifier(identifier)
+        if not levels:
+            raise InvalidIdentifierError(f"table name: expected a name such as 'db.events', got {identifier!r}")
+        return levels[-1]
 
     @staticmethod
     def namespace_from(identifier: str | Identifier) -> Identifier:
@@ -273,15 +280,17 @@ class Catalog(TableCreation):
 
     def file_io(self, location: str | None = None) -> FileIO:
         """Return the storage of tables in this catalog."""
+        if location is not None:
+            checked_text("location", location)
         return load_file_io(self.properties, location, self._working_directory)
 
     def absolute(self, location: str) -> str:
         """Return an absolute location; a relative path starts from the working directory in which the catalog was opened.
 
         Raises:
-            ValidationError: The location is not text.
+            ValidationError: The location is not text, or is empty.
         """
-        if not isinstance(location, str):
+        if not isinstance(location, str) or location == "":
             raise ValidationError(f"location: expected text such as 's3://bucket/table', got {location!r}")
         return self.file_io(location).core.absolute(location)
 
@@ -300,7 +309,10 @@ def new_table_location(catalog: Catalog, identifier: str | Identifier, location:
         ValidationError: There is neither a location nor a warehouse, or a name is not a valid directory name.
     """
     if location is not None:
-        return catalog.absolute(location).rstrip("/")
+        own = catalog.absolute(location).rstrip("/")
+        if own == "":
+            raise ValidationError(f"location: expected a directory such as 's3://bucket/table', got {location!r}")
+        return own
     namespace, name = split_table_identifier(identifier)
     warehouse = catalog.properties.get("warehouse")
     if warehouse is None:

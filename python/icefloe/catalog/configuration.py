@@ -207,6 +207,8 @@ def flattened(properties: Mapping[str, Any], prefix: str = "") -> dict[str, Any]
     for key, value in properties.items():
         if isinstance(value, dict):
             flat |= flattened(value, f"{prefix}{key}.")
+        elif isinstance(value, bytes | list | tuple | set):
+            raise ValidationError(f"property {prefix}{key}: expected text, a number or a boolean, got {value!r}")
         elif value is not None:
             flat[f"{prefix}{key}"] = value
     return flat

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from icefloe.arguments import checked_text
 from icefloe.catalog.catalog import Catalog
 from icefloe.catalog.configuration import PY_CATALOG_IMPL, TYPE, catalog_properties, default_catalog, flattened
 from icefloe.catalog.memory import InMemoryCatalog
@@ -93,7 +94,7 @@ def load_catalog(name: str | None = None, **properties: str | None) -> Catalog:
         >>> catalog.list_namespaces()
         [('db',)]
     """
-    own_name = name if name is not None else default_catalog()
+    own_name = checked_text("name of a catalog", name) if name is not None else default_catalog()
     given = {key: str(value) for key, value in flattened(properties).items()}
     merged = {**catalog_properties(own_name), **given}
     _check_storage(own_name, merged)

@@ -48,9 +48,11 @@ class InMemoryCatalog(PointerCatalog):
     """
 
     def __init__(self, name: str, warehouse: str | None = None, **kwargs: str) -> None:
-        own = tempfile.mkdtemp(prefix="icefloe-") if warehouse is None else None
+        given = os.fspath(warehouse) if isinstance(warehouse, os.PathLike) else warehouse
+        directory = tempfile.mkdtemp(prefix="icefloe-") if given is None else given
+        own = directory if warehouse is None else None
         self._remove_warehouse = weakref.finalize(self, _remove_directory, own, os.getpid())
-        super().__init__(name, warehouse=own if own is not None else str(warehouse), **kwargs)
+        super().__init__(name, warehouse=directory, **kwargs)
         self._lock = threading.Lock()
         self._tables: dict[tuple[Identifier, str], str] = {}
         self._namespaces: dict[Identifier, dict[str, str]] = {}

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from icefloe import _core
+from icefloe.arguments import checked_flag
 from icefloe.catalog.catalog import Catalog, new_table_location
 from icefloe.catalog.identifiers import dotted, split_table_identifier, to_identifier
 from icefloe.catalog.outcome import run_change
@@ -176,6 +177,7 @@ class PointerCatalog(Catalog):
     def register_table(  # noqa: D102
         self, identifier: str | Identifier, metadata_location: str, overwrite: bool = False
     ) -> Table:
+        checked_flag("overwrite", overwrite)
         namespace, name = split_table_identifier(identifier)
         self._check_namespace(namespace)
         metadata_location = self.absolute(metadata_location)
@@ -191,9 +193,10 @@ class PointerCatalog(Catalog):
     def commit_table(  # noqa: D102
         self, table: Table, requirements: tuple[TableRequirement, ...], updates: tuple[TableUpdate, ...]
     ) -> CommitTableResponse:
-        from icefloe.catalog.apply_commit import check_same_uuid, updated_metadata
+        from icefloe.catalog.apply_commit import check_commit, check_same_uuid, updated_metadata
         from icefloe.table.update import AssertCreate, update_table_metadata
 
+        check_commit(table, requirements, updates)
         namespace, name = split_table_identifier(table.name())
         # A staged table has no metadata file yet; for any other table the requirement is broken.
         staged = table.metadata_location == ""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from icefloe.arguments import checked_flag
 from icefloe.exceptions import ResolveError, ValidationError
 from icefloe.expressions.bound import bind, convert
 from icefloe.expressions.literals import (
@@ -76,7 +77,7 @@ class Filter:
         """
         if isinstance(row_filter, Filter):
             return row_filter
-        return cls(to_expression(row_filter, allow_empty=False), schema, case_sensitive)
+        return cls(to_expression(row_filter, allow_empty=False), schema, checked_flag("case_sensitive", case_sensitive))
 
     @classmethod
     def everything(cls, schema: Schema) -> Filter:

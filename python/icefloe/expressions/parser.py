@@ -23,6 +23,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
+from icefloe.arguments import checked_text
 from icefloe.conversions import temporal
 from icefloe.exceptions import ValidationError
 from icefloe.expressions.literals import (
@@ -100,7 +101,7 @@ def parse(expr: str) -> BooleanExpression:
     >>> parse("x in (1, 2) and not name like 'a%'")
     And(left=In(Reference(name='x'), {LongLiteral(1), LongLiteral(2)}), right=Not(child=StartsWith(term=Reference(name='name'), literal=literal('a'))))
     """
-    parser = _Parser(expr)
+    parser = _Parser(checked_text("filter", expr))
     expression = parser.expression(0)
     parser.expect("end", "the end, `and` or `or`")
     return expression

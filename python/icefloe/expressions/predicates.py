@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from icefloe.exceptions import ValidationError
@@ -14,7 +15,7 @@ from icefloe.transforms import Transform, VoidTransform
 
 if TYPE_CHECKING:
     import builtins
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from typing_extensions import Self
 
@@ -227,7 +228,10 @@ class SetPredicate(UnboundPredicate):
 
     def __new__(cls, term: str | UnboundTerm, literals: Iterable[Any] = (), **aliases: Any) -> Self:
         """Return the predicate; a constant for no literal, an (in)equality for one literal."""
-        values = tuple(dict.fromkeys(map(_literal, aliases.get("values", literals))))
+        given = aliases.get("values", literals)
+        if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+            raise ValidationError(f"{cls.__name__}: expected a list, tuple or set of literals, got {given!r}")
+        values = tuple(dict.fromkeys(map(_literal, given)))
         if not values:
             return cast("Self", cls._empty())
         if len(values) == 1:

@@ -115,7 +115,11 @@ def build_position_accessors(schema_or_type: Columned | IcebergType) -> dict[int
 
 def struct_of(schema_or_type: Columned | IcebergType) -> IcebergType:
     """Return a type, or the columns of a schema as a struct type."""
-    return schema_or_type if isinstance(schema_or_type, IcebergType) else schema_or_type.as_struct()
+    if isinstance(schema_or_type, IcebergType):
+        return schema_or_type
+    if not hasattr(schema_or_type, "as_struct"):
+        raise ValidationError(f"schema: expected a Schema or a type, got {schema_or_type!r}")
+    return schema_or_type.as_struct()
 
 
 def rebuild_type(kind: IcebergType, change: Callable[[NestedField], NestedField | None]) -> IcebergType:

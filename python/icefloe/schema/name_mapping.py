@@ -9,6 +9,7 @@ from pydantic import ConfigDict, Field, RootModel, StrictInt, model_serializer
 from pydantic import ValidationError as PydanticError
 from pydantic_core import from_json
 
+from icefloe.arguments import checked_text
 from icefloe.exceptions import ValidationError
 from icefloe.schema.fields import child_fields, struct_of
 from icefloe.typedef import JsonModel, explain
@@ -93,7 +94,7 @@ def parse_mapping_from_json(mapping: str) -> NameMapping:
         ValidationError: The text is not JSON, or not a list of mapped fields.
     """
     try:
-        return NameMapping.model_validate(from_json(mapping))
+        return NameMapping.model_validate(from_json(checked_text("name mapping", mapping)))
     except PydanticError as error:
         raise ValidationError(explain("name mapping", error)) from error
     except ValueError as error:

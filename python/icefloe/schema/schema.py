@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, StrictInt, field_validator, model_serializer
 
+from icefloe.arguments import checked_flag, checked_integer
 from icefloe.exceptions import ResolveError, ValidationError
 from icefloe.schema.fields import (
     Accessor,
@@ -124,6 +125,10 @@ class Schema(JsonModel):
     def _names(self) -> dict[str, int]:
         return index_by_name(self)
 
+    def column_id(self, name: str) -> int | None:
+        """Return the id of the field of a full or short name, None if the schema has no such field."""
+        return self._names.get(name)
+
     @cached_property
     def _lower_names(self) -> dict[str, list[int]]:
         lower: dict[str, list[int]] = {}
@@ -178,16 +183,17 @@ class Schema(JsonModel):
         Raises:
             ResolveError: The schema has no such field, or several whose names differ by case alone.
         """
-        if isinstance(name_or_id, int):
+        if isinstance(name_or_id, int) and not isinstance(name_or_id, bool):
             field = self._by_id.get(name_or_id)
             if field is None:
                 raise ResolveError(f"Could not find field with id: {name_or_id}; ids are {sorted(self._by_id)}")
             return field
         if not isinstance(name_or_id, str):
             raise ResolveError(f"column: expected its full name or its field id, got {name_or_id!r}")
-        if case_sensitive:
+        if case_sensitive is True:
             field_id = self._names.get(name_or_id)
         else:
+            checked_flag("case_sensitive", case_sensitive)
             ids = self._lower_names.get(name_or_id.lower(), [])
             if len(ids) > 1:
                 fields = " and ".join(str(self._full_names[field_id]) for field_id in ids)
@@ -218,7 +224,7 @@ class Schema(JsonModel):
 
     def find_column_name(self, column_id: int) -> str | None:
         """Return the full name of a field; None for an unknown id."""
-        return self._full_names.get(column_id)
+        return self._full_names.get(column_id if type(column_id) is int else checked_integer("column_id", column_id))
 
     @property
     def column_names(self) -> list[str]:

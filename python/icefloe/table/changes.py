@@ -33,7 +33,7 @@ class TableChanges(TableRowChanges):
     def add_files(
         self,
         file_paths: list[str],
-        snapshot_properties: Properties = EMPTY_DICT,
+        snapshot_properties: Properties | None = EMPTY_DICT,
         check_duplicate_files: bool = True,
         branch: str | None = MAIN_BRANCH,
     ) -> None:

@@ -48,7 +48,7 @@ class TableRowChanges(ABC):
     def _fold_changes(self, branch: str) -> None:  # noqa: B027 - a transaction folds nothing
         """Fold the small files of a branch, if a batch of changes made that due."""
 
-    def target(self, branch: str | None = MAIN_BRANCH, snapshot_properties: Properties = EMPTY_DICT) -> Target:
+    def target(self, branch: str | None = MAIN_BRANCH, snapshot_properties: Properties | None = EMPTY_DICT) -> Target:
         """Return the table and branch of the next operation, at the version that the operation reads.
 
         Raises:
@@ -61,7 +61,7 @@ class TableRowChanges(ABC):
     # ---- rows
 
     def append(
-        self, df: object, snapshot_properties: Properties = EMPTY_DICT, branch: str | None = MAIN_BRANCH
+        self, df: object, snapshot_properties: Properties | None = EMPTY_DICT, branch: str | None = MAIN_BRANCH
     ) -> None:
         """Append rows in one snapshot. Columns of the table that `df` lacks are null.
 
@@ -84,7 +84,7 @@ class TableRowChanges(ABC):
         self,
         df: object,
         overwrite_filter: BooleanExpression | str = ALWAYS_TRUE,
-        snapshot_properties: Properties = EMPTY_DICT,
+        snapshot_properties: Properties | None = EMPTY_DICT,
         case_sensitive: bool = True,
         branch: str | None = MAIN_BRANCH,
     ) -> None:
@@ -105,7 +105,7 @@ class TableRowChanges(ABC):
             overwrite_rows(target, df, overwrite_filter, case_sensitive=case_sensitive)
 
     def dynamic_partition_overwrite(
-        self, df: object, snapshot_properties: Properties = EMPTY_DICT, branch: str | None = MAIN_BRANCH
+        self, df: object, snapshot_properties: Properties | None = EMPTY_DICT, branch: str | None = MAIN_BRANCH
     ) -> None:
         """Replace the partitions of the table that `df` has rows of. An unpartitioned table is one partition.
 
@@ -131,7 +131,7 @@ class TableRowChanges(ABC):
     def delete(
         self,
         delete_filter: BooleanExpression | str = ALWAYS_TRUE,
-        snapshot_properties: Properties = EMPTY_DICT,
+        snapshot_properties: Properties | None = EMPTY_DICT,
         case_sensitive: bool = True,
         branch: str | None = MAIN_BRANCH,
     ) -> None:
@@ -158,7 +158,7 @@ class TableRowChanges(ABC):
         self,
         update_filter: BooleanExpression | str,
         values: Mapping[str, Any],
-        snapshot_properties: Properties = EMPTY_DICT,
+        snapshot_properties: Properties | None = EMPTY_DICT,
         case_sensitive: bool = True,
         branch: str | None = MAIN_BRANCH,
     ) -> MergeResult:
@@ -210,7 +210,7 @@ class TableRowChanges(ABC):
         self,
         source: object,
         on: On,
-        snapshot_properties: Properties = EMPTY_DICT,
+        snapshot_properties: Properties | None = EMPTY_DICT,
         branch: str | None = MAIN_BRANCH,
         memory_limit: int = MEMORY_LIMIT,
     ) -> Merge:
@@ -253,7 +253,7 @@ class TableRowChanges(ABC):
         when_not_matched_insert_all: bool = True,
         case_sensitive: bool = True,
         branch: str | None = MAIN_BRANCH,
-        snapshot_properties: Properties = EMPTY_DICT,
+        snapshot_properties: Properties | None = EMPTY_DICT,
         *,
         memory_limit: int = MEMORY_LIMIT,
     ) -> UpsertResult:
@@ -296,7 +296,7 @@ class TableRowChanges(ABC):
         sequence_column: str | None = None,
         *,
         batch_id: str | None = None,
-        snapshot_properties: Properties = EMPTY_DICT,
+        snapshot_properties: Properties | None = EMPTY_DICT,
         branch: str | None = MAIN_BRANCH,
     ) -> ApplyChangesResult:
         """Apply a batch of inserts, updates and deletes by key in one snapshot, without reading the table.

@@ -111,6 +111,9 @@ class SortOrder(JsonModel):
     def __init__(self, *fields: SortField, **data: Any) -> None:
         if fields:
             data["fields"] = fields
+            for field in fields:
+                if not isinstance(field, SortField):
+                    raise ValidationError(f"SortOrder: expected sort fields, got {field!r}")
         super().__init__(**data)
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from icefloe.arguments import checked_flag, checked_snapshot_id, checked_text, checked_time_ms
 from icefloe.table.locations import load_location_provider
 
 if TYPE_CHECKING:
@@ -117,13 +118,14 @@ class TableVersion:
         """Return all snapshots that have not been expired, in the order of their commits."""
         return list(self.metadata.snapshots)
 
-    def snapshot_by_id(self, snapshot_id: int) -> Snapshot | None:
+    def snapshot_by_id(self, snapshot_id: int | None) -> Snapshot | None:
         """Return the snapshot of an id, None if the table has no such snapshot."""
-        return self.metadata.snapshot_by_id(snapshot_id)
+        # The parent of a first snapshot is None, and so is its snapshot.
+        return None if snapshot_id is None else self.metadata.snapshot_by_id(checked_snapshot_id(snapshot_id))
 
     def snapshot_by_name(self, name: str) -> Snapshot | None:
         """Return the snapshot of a branch or tag, None if the table has no such branch or tag."""
-        return self.metadata.snapshot_by_name(name)
+        return self.metadata.snapshot_by_name(checked_text("name of a branch or tag", name))
 
     def snapshot_as_of_timestamp(self, timestamp_ms: int, inclusive: bool = True) -> Snapshot | None:
         """Return the snapshot that was current at a time, None if none was.
@@ -132,7 +134,9 @@ class TableVersion:
             timestamp_ms: Milliseconds since 1970-01-01 UTC.
             inclusive: Whether a snapshot that became current exactly then counts.
         """
-        snapshot_id = self.metadata.snapshot_log.snapshot_id_at(timestamp_ms, inclusive=inclusive)
+        moment = checked_time_ms("timestamp_ms", timestamp_ms)
+        inclusive = checked_flag("inclusive", inclusive)
+        snapshot_id = self.metadata.snapshot_log.snapshot_id_at(moment, inclusive=inclusive)
         return None if snapshot_id is None else self.metadata.snapshot_by_id(snapshot_id)
 
     def history(self) -> list[SnapshotLogEntry]:

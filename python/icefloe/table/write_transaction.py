@@ -110,7 +110,7 @@ class WriteTransaction(Transaction, TableChanges):
         return self.apply_updates((UpgradeFormatVersionUpdate(format_version=format_version),))
 
     def update_snapshot(
-        self, snapshot_properties: Properties = EMPTY_DICT, branch: str | None = MAIN_BRANCH
+        self, snapshot_properties: Properties | None = EMPTY_DICT, branch: str | None = MAIN_BRANCH
     ) -> UpdateSnapshot:
         """Return a factory of snapshots that add and remove single data files."""
         return UpdateSnapshot(self, branch, snapshot_properties)

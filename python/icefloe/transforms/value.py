@@ -56,7 +56,7 @@ class IdentityTransform(_ValueTransform):
 
     def can_transform(self, source: IcebergType) -> bool:
         """Return whether the type is primitive."""
-        return source.is_primitive
+        return isinstance(source, IcebergType) and source.is_primitive
 
     def satisfies_order_of(self, other: Transform) -> bool:
         """Return whether the other transform preserves the order of values."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import ValidationError
-from icefloe.types.parsing import check_kind, integer, known_type, required_key
+from icefloe.types.parsing import boolean, check_kind, integer, known_type, required_key
 from icefloe.types.primitive import IcebergType
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class NestedField(_NestedValue):
         write_default: Value of rows that are written without the column: a JSON single value (format version 3).
 
     Raises:
-        ValidationError: The id, the name or the type is missing or of the wrong Python type.
+        ValidationError: The id, the name or the type is missing, or an argument has another type.
 
     >>> str(NestedField(1, "id", "long", required=True))
     '1: id: required long'
@@ -102,6 +102,8 @@ class NestedField(_NestedValue):
             raise ValidationError(f"field {field_id}: the name must be text, got {name!r}")
         if field_type is None:
             raise ValidationError(f"field {name!r} needs a type; expected a type such as 'long', got None")
+        if not isinstance(required, bool) or not isinstance(doc, str | None):
+            raise ValidationError(f"field {name!r}: expected a boolean and text or None, got {required!r} and {doc!r}")
         object.__setattr__(self, "field_id", field_id)
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "field_type", type_from_json(field_type))
@@ -226,7 +228,7 @@ class ListType(_NestedValue):
     ) -> None:
         element_id = integer("element_id", data, element_id)
         element = data.pop("element_type", element)
-        element_required = data.pop("element-required", element_required)
+        element_required = boolean("element_required", data, element_required)
         check_kind(data, "list")
         if element is None:
             raise ValidationError(f"list with element id {element_id}: the element type is missing; pass element=")
@@ -290,7 +292,7 @@ class MapType(_NestedValue):
         value_id = integer("value_id", data, value_id)
         key_type = data.pop("key", key_type)
         value_type = data.pop("value", value_type)
-        value_required = data.pop("value-required", value_required)
+        value_required = boolean("value_required", data, value_required)
         check_kind(data, "map")
         if key_type is None or value_type is None:
             missing = "key" if key_type is None else "value"

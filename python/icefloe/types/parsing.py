@@ -83,6 +83,14 @@ def integer(name: str, data: dict[str, Any], given: int | None) -> int:
     return field_id
 
 
+def boolean(name: str, data: dict[str, Any], given: bool) -> bool:
+    """Return a boolean that is passed under its Python name or under its JSON key."""
+    value = data.pop(name.replace("_", "-"), given)
+    if not isinstance(value, bool):
+        raise ValidationError(f"type: `{name}` must be True or False, got {value!r}")
+    return value
+
+
 def required_key(value: dict[str, Any], key: str, kind: type, owner: str) -> Any:
     """Return the value of a required key of a JSON object.
 

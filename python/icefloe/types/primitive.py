@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from icefloe.arguments import checked_integer
 from icefloe.exceptions import ValidationError
 from icefloe.types.interned import Interned
 
@@ -231,6 +232,9 @@ class DecimalType(PrimitiveType):
 
     def __new__(cls, precision: int, scale: int) -> Self:
         """Return the decimal type of a precision and a scale."""
+        if type(precision) is not int or type(scale) is not int:
+            precision = checked_integer("Decimal precision", precision)
+            scale = checked_integer("Decimal scale", scale)
         if not 1 <= precision <= MAX_DECIMAL_PRECISION:
             raise ValidationError(
                 f"Decimal precision must be between 1 and {MAX_DECIMAL_PRECISION} (inclusive), got: {precision}"
@@ -266,6 +270,8 @@ class FixedType(PrimitiveType):
 
     def __new__(cls, length: int) -> Self:
         """Return the fixed type of a length in bytes."""
+        if type(length) is not int:
+            length = checked_integer("type fixed", length)
         if not 1 <= length < 2**31:
             raise ValidationError(f"type fixed: expected a length of 1 to 2147483647 bytes, got {length}")
         return cls._instance(length=length)

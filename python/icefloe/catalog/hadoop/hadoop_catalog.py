@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from icefloe.catalog.apply_commit import check_same_uuid, new_metadata, updated_metadata
+from icefloe.catalog.apply_commit import check_commit, check_same_uuid, new_metadata, updated_metadata
 from icefloe.catalog.catalog import Catalog, PropertiesUpdateSummary
 from icefloe.catalog.hadoop.local_warehouse import LocalWarehouse
 from icefloe.catalog.hadoop.object_warehouse import SCHEMES, ObjectWarehouse
@@ -180,6 +180,7 @@ class HadoopCatalog(Catalog):
     def commit_table(  # noqa: D102
         self, table: Table, requirements: tuple[TableRequirement, ...], updates: tuple[TableUpdate, ...]
     ) -> CommitTableResponse:
+        check_commit(table, requirements, updates)
         levels = table.name()
         own = table.location()
         if any(isinstance(update, SetLocationUpdate) and update.location != own for update in updates):

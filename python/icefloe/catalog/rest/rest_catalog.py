@@ -6,7 +6,8 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from icefloe.catalog.apply_commit import new_metadata
+from icefloe.arguments import checked_flag
+from icefloe.catalog.apply_commit import check_commit, new_metadata
 from icefloe.catalog.catalog import Catalog
 from icefloe.catalog.configuration import flattened
 from icefloe.catalog.identifiers import dotted, to_identifier
@@ -178,6 +179,7 @@ class RestCatalog(Catalog):
     def register_table(  # noqa: D102
         self, identifier: str | Identifier, metadata_location: str, overwrite: bool = False
     ) -> Table:
+        checked_flag("overwrite", overwrite)
         location = self.absolute(metadata_location)
         return self._table(identifier, self._tables.register(identifier, location, overwrite=overwrite), "all")
 
@@ -187,6 +189,7 @@ class RestCatalog(Catalog):
     def commit_table(  # noqa: D102
         self, table: Table, requirements: tuple[TableRequirement, ...], updates: tuple[TableUpdate, ...]
     ) -> CommitTableResponse:
+        check_commit(table, requirements, updates)
         # A staged table has no metadata file yet.
         if table.metadata_location != "":
             for requirement in requirements:

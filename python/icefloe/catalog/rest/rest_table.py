@@ -90,7 +90,7 @@ class RestTable(Table):
         self.load_all_snapshots()
         return super().snapshots()
 
-    def snapshot_by_id(self, snapshot_id: int) -> Snapshot | None:
+    def snapshot_by_id(self, snapshot_id: int | None) -> Snapshot | None:
         """Return the snapshot of an id, None if the table has no such snapshot."""
         self.load_all_snapshots()
         return super().snapshot_by_id(snapshot_id)

@@ -37,7 +37,7 @@ def execute(table: Table, plan: Plan, spark: Any) -> Result:
     if isinstance(plan, RewriteDataFilesPlan):
         from icefloe.spark.maintenance.data_file_groups import ClusterRewriteRun
 
-        check_plan(plan, table)
+        check_plan(plan, table, RewriteDataFilesPlan)
         return ClusterRewriteRun(spark, table, plan).execute()
     if isinstance(plan, RewritePositionDeletesPlan):
         from icefloe.spark.maintenance.position_delete_groups import ClusterRewritePositionDeletes

@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from icefloe.arguments import checked_names
+from icefloe.exceptions import ValidationError
 from icefloe.table.commit.snapshot_producer import SnapshotProducer
+from icefloe.table.commit.summary import FILE_COLUMNS
 from icefloe.table.commit.validated_change import ValidatedChange
 from icefloe.table.snapshots import Operation
 from icefloe.table.update import AssertDefaultSpecId
@@ -27,7 +30,7 @@ class FastAppend(SnapshotProducer):
 
     def append(self, data_files: pa.RecordBatch) -> Self:
         """Add data files, DataFile columns as `_core.write_data_files` returns them."""
-        self._added.append(data_files)
+        self._added.append(checked_data_files("append", data_files))
         return self
 
 
@@ -42,7 +45,7 @@ class OverwriteFiles(ValidatedChange):
 
     def append(self, data_files: pa.RecordBatch) -> Self:
         """Add data files, DataFile columns as `_core.write_data_files` returns them."""
-        self._added.append(data_files)
+        self._added.append(checked_data_files("append", data_files))
         return self
 
     def delete(self, paths: pa.Array | list[str]) -> Self:
@@ -90,7 +93,44 @@ class ReplacePartitions(OverwriteFiles):
 
 
 def as_paths(paths: pa.Array | pa.ChunkedArray | list[str]) -> pa.Array:
-    """Return paths as one Arrow array of strings."""
+    """Return paths as one Arrow array of strings.
+
+    Raises:
+        ValidationError: The paths are no Arrow column and no list or tuple of texts.
+    """
     if isinstance(paths, pa.ChunkedArray):
-        return paths.combine_chunks().cast(pa.string())
-    return pa.array(paths, pa.string()) if isinstance(paths, list) else paths.cast(pa.string())
+        paths = paths.combine_chunks()
+    if isinstance(paths, pa.Array) and (paths.null_count > 0 or not is_text(paths.type)):
+        raise ValidationError(f"paths of files: expected strings without nulls, got a column of type {paths.type}")
+    return paths.cast(pa.string()) if isinstance(paths, pa.Array) else pa.array(_texts(paths), pa.string())
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Return whether an Arrow type is one of the types of text, or a dictionary of one."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def _texts(paths: object) -> list[str]:
+    if not isinstance(paths, list | tuple):
+        raise ValidationError(f"paths of files: expected a list of paths or an Arrow array, got {paths!r}")
+    return list(checked_names("paths of files", paths))
+
+
+def checked_data_files(call: str, files: object) -> pa.RecordBatch:
+    """Return an argument that is a record batch of files, as the core's writers return them.
+
+    Raises:
+        ValidationError: The value is no record batch, or the batch lacks columns of a file.
+    """
+    if not isinstance(files, pa.RecordBatch):
+        raise ValidationError(
+            f"{call}: expected a pyarrow.RecordBatch with the columns of data files, got {type(files).__name__}; use the table's "
+            "append() for rows"
+        )
+    missing = [name for name in FILE_COLUMNS if name not in files.schema.names]
+    if missing:
+        raise ValidationError(
+            f"{call}: expected the columns of data files, got a record batch without {', '.join(missing)}"
+        )
+    return files

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from operator import index
 from typing import TYPE_CHECKING
 
+from icefloe.arguments import checked_integer, checked_snapshot_id, checked_time_ms
 from icefloe.exceptions import ValidationError
 from icefloe.table.commit.cherry_pick import CherryPick, published_snapshot
 from icefloe.table.refs import MAIN_BRANCH, SnapshotRef, SnapshotRefType
@@ -168,10 +168,7 @@ class ManageSnapshots(UpdateBuilder):
             ValidationError: There is no such ancestor.
         """
         current = self._metadata.current_snapshot()
-        if isinstance(timestamp_ms, bool) or not isinstance(timestamp_ms, int | float):
-            raise ValidationError(
-                f"timestamp_ms: expected milliseconds since 1970-01-01 UTC, got {timestamp_ms!r}; pass int(time.timestamp() * 1000)"
-            )
+        checked_time_ms("timestamp_ms", timestamp_ms)
         while current is not None and current.timestamp_ms >= timestamp_ms:
             parent = current.parent_snapshot_id
             current = self._metadata.snapshot_by_id(parent) if parent is not None else None
@@ -238,7 +235,7 @@ class ManageSnapshots(UpdateBuilder):
         Raises:
             ValidationError: There is no such branch, or the number is not positive.
         """
-        _check_positive("min_snapshots_to_keep", min_snapshots_to_keep)
+        checked_integer("min_snapshots_to_keep", min_snapshots_to_keep, least=1)
         ref = self._ref(branch_name, SnapshotRefType.BRANCH)
         return self._put(branch_name, ref.model_copy(update={"min_snapshots_to_keep": min_snapshots_to_keep}))
 
@@ -248,7 +245,7 @@ class ManageSnapshots(UpdateBuilder):
         Raises:
             ValidationError: There is no such branch, or the age is not positive.
         """
-        _check_positive("max_snapshot_age_ms", max_snapshot_age_ms)
+        checked_integer("max_snapshot_age_ms", max_snapshot_age_ms, least=1)
         ref = self._ref(branch_name, SnapshotRefType.BRANCH)
         return self._put(branch_name, ref.model_copy(update={"max_snapshot_age_ms": max_snapshot_age_ms}))
 
@@ -258,7 +255,7 @@ class ManageSnapshots(UpdateBuilder):
         Raises:
             ValidationError: There is no such branch or tag, or the age is not positive.
         """
-        _check_positive("max_ref_age_ms", max_ref_age_ms)
+        checked_integer("max_ref_age_ms", max_ref_age_ms, least=1)
         refs = self._refs
         if _checked_name(name) not in refs:
             raise ValidationError(f"the table has no branch or tag {name!r}; expected one of {sorted(refs)}")
@@ -344,13 +341,7 @@ class ManageSnapshots(UpdateBuilder):
             raise ValidationError(f"cannot create {name!r}: the table already has a branch or tag of this name")
 
     def _existing(self, snapshot_id: int | None) -> int:
-        try:
-            number = index(snapshot_id)  # type: ignore[arg-type]  # None is refused
-        except TypeError:
-            raise ValidationError(
-                f"snapshot_id: expected the id of a snapshot, a whole number, got {snapshot_id!r}; snapshots() returns the table's "
-                "snapshots"
-            ) from None
+        number = checked_snapshot_id(snapshot_id)
         if self._metadata.snapshot_by_id(number) is None:
             raise ValidationError(f"the table has no snapshot {number}; it may have expired")
         return number

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from icefloe.arguments import checked_integer, checked_snapshot_id
 from icefloe.exceptions import ValidationError, ValidationException
-from icefloe.table.commit.data_file_changes import as_paths
+from icefloe.table.commit.data_file_changes import as_paths, checked_data_files
 from icefloe.table.commit.snapshot_producer import head_of
 from icefloe.table.commit.summary import POSITION_DELETES
 from icefloe.table.commit.validated_change import ValidatedChange
@@ -41,7 +42,7 @@ class RewriteFiles(ValidatedChange):
 
     def append(self, data_files: pa.RecordBatch) -> Self:
         """Add data files with the rows of the replaced ones, DataFile columns as `_core.write_data_files` returns them."""
-        self._added.append(data_files)
+        self._added.append(checked_data_files("rewrite: append", data_files))
         return self
 
     def delete(self, paths: pa.Array | list[str]) -> Self:
@@ -57,6 +58,7 @@ class RewriteFiles(ValidatedChange):
         Raises:
             ValidationError: One is an equality delete file, whose new sequence number would delete newer rows.
         """
+        checked_data_files("rewrite: add_deletes", delete_files)
         if not pc.all(pc.equal(delete_files.column("content"), POSITION_DELETES)).as_py():
             raise ValidationError(
                 "rewrite: expected position delete files, got an equality delete file; use merge_equality_deletes()"
@@ -76,6 +78,8 @@ class RewriteFiles(ValidatedChange):
                 older snapshot, whose data files may need them, the commit conflicts.
         """
         array = as_paths(paths)
+        if unused_in is not None:
+            unused_in = checked_snapshot_id(unused_in, "unused_in")
         if len(array) > 0:
             self._deleted_deletes.append(array)
             self._unused_in = unused_in
@@ -102,7 +106,7 @@ class RewriteFiles(ValidatedChange):
 
         Equality deletes of later snapshots apply to the new files then.
         """
-        self._sequence_number = sequence_number
+        self._sequence_number = checked_integer("data_sequence_number", sequence_number, least=0)
         self._keeps_sequence_number = True
         return self
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from icefloe.arguments import check_callable, checked_integer, checked_names
 from icefloe.exceptions import ValidationError
 from icefloe.manifest.reading import MANIFEST_SCHEMA
 from icefloe.table.commit.manifest_writer import DATA, DELETES
@@ -51,7 +52,7 @@ class RewriteManifests(SnapshotProducer):
             ValidationError: The table has no such spec.
         """
         specs = self._transaction.table_metadata.specs()
-        if spec_id not in specs:
+        if checked_integer("spec_id", spec_id) not in specs:
             raise ValidationError(
                 f"rewrite manifests: expected the id of a partition spec {sorted(specs)}, got {spec_id}"
             )
@@ -65,6 +66,7 @@ class RewriteManifests(SnapshotProducer):
             predicate: A function of the columns of a manifest, by the names of the manifest list: `manifest_path`,
                 `manifest_length`, `partition_spec_id`, `added_files_count` and others.
         """
+        check_callable("rewrite_if", predicate, "a function of the columns of a manifest")
         self._chosen = predicate
         return self
 
@@ -84,7 +86,7 @@ class RewriteManifests(SnapshotProducer):
         """
         specs = self._transaction.table_metadata.specs().values()
         known = {field.name for spec in specs for field in spec.fields}
-        unknown = [name for name in names if name not in known]
+        unknown = [name for name in checked_names("sort_by", names) if name not in known]
         if unknown:
             raise ValidationError(
                 f"rewrite manifests: sort_by: expected partition fields {sorted(known)}, got {', '.join(unknown)}"

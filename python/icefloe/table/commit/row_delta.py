@@ -11,7 +11,7 @@ from icefloe.exceptions import ValidationError
 from icefloe.io.arrow_values import int_scalar
 from icefloe.manifest.columns import data_file_columns
 from icefloe.manifest.data_file import DataFile
-from icefloe.table.commit.data_file_changes import as_paths
+from icefloe.table.commit.data_file_changes import as_paths, checked_data_files
 from icefloe.table.commit.manifest_writer import DATA
 from icefloe.table.commit.validated_change import ValidatedChange
 from icefloe.table.snapshots import Operation
@@ -127,7 +127,7 @@ class RowDelta(ValidatedChange):
 
     def _columns(self, files: DataFile | pa.RecordBatch) -> pa.RecordBatch:
         if not isinstance(files, DataFile):
-            return files
+            return checked_data_files("row delta", files)
         metadata = self._transaction.table_metadata
         return data_file_columns([files], metadata.specs(), metadata.schema())
 

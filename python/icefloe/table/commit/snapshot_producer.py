@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe import _core
+from icefloe.arguments import checked_text
 from icefloe.exceptions import ValidationError, ValidationException
 from icefloe.io.arrow_values import int_scalar
 from icefloe.table.commit.derived_requirements import requirements_of
@@ -79,6 +80,7 @@ class SnapshotProducer(ABC):
         self, transaction: OpenTransaction, branch: str | None = MAIN, snapshot_properties: Properties | None = None
     ) -> None:
         self._transaction = transaction
+        check_branch_name(branch)
         self._branch = branch
         self._properties = summary_properties(snapshot_properties)
         self._environment = transaction.environment
@@ -94,13 +96,13 @@ class SnapshotProducer(ABC):
 
     # ---- building the change
 
-    def set_summary(self, key: str, value: str) -> SnapshotProducer:
+    def set_summary(self, key: str, value: object) -> SnapshotProducer:
         """Add a key to the snapshot's summary.
 
         Raises:
             ValidationError: The key is `operation` or not text, or the value is None.
         """
-        self._properties |= summary_properties({key: value})
+        self._properties |= summary_properties({checked_text("set_summary", key): value})
         return self
 
     def commit(self) -> None:
@@ -296,13 +298,18 @@ class SnapshotProducer(ABC):
 
 def check_branch(base: TableMetadata, branch: str | None) -> None:
     """Raise ValidationError if the ref that a change is committed to is a tag, or cannot be a branch's name."""
-    if branch is not None and (not isinstance(branch, str) or branch == ""):
-        raise ValidationError(f"branch: expected the name of a branch, or None to stage the snapshot, got {branch!r}")
+    check_branch_name(branch)
     ref = base.refs.get(branch) if branch is not None else None
     if ref is not None and ref.snapshot_ref_type != SnapshotRefType.BRANCH:
         raise ValidationError(
             f"cannot commit to {branch!r}: expected a branch, got a tag; create a branch with manage_snapshots().create_branch()"
         )
+
+
+def check_branch_name(branch: str | None) -> None:
+    """Raise ValidationError if a value is neither text nor None, or is empty text."""
+    if branch is not None and (not isinstance(branch, str) or branch == ""):
+        raise ValidationError(f"branch: expected the name of a branch, or None to stage the snapshot, got {branch!r}")
 
 
 def check_delete_files(base: TableMetadata) -> None:

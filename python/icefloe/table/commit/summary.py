@@ -34,6 +34,10 @@ _TYPES = pa.schema(
 )
 
 
+FILE_COLUMNS = tuple(_TYPES.names)
+"""Columns of DataFile batches that every commit reads."""
+
+
 def summary_properties(given: Mapping[str, object] | None) -> dict[str, str]:
     """Return additional keys of a snapshot's summary, with numbers and booleans as text.
 

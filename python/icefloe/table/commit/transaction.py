@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from icefloe import _core
+from icefloe.arguments import checked_items
 from icefloe.exceptions import CommitFailedException, CommitStateUnknownException, IcebergError
 from icefloe.table.commit.change import Change, FixedChange, Versions, WrittenFiles
 from icefloe.table.commit.committing_table import CommitTableResponse, CommittingTable
@@ -16,6 +17,8 @@ from icefloe.table.update import (
     AddSnapshotUpdate,
     AssertPartitionSpecExists,
     AssertPartitionSpecs,
+    TableRequirement,
+    TableUpdate,
     update_table_metadata,
 )
 
@@ -27,7 +30,6 @@ if TYPE_CHECKING:
 
     from icefloe.io import FileIO
     from icefloe.table.metadata import TableMetadata
-    from icefloe.table.update import TableRequirement, TableUpdate
 
 
 class Transaction:
@@ -120,6 +122,8 @@ class Transaction:
 
     def apply_updates(self, updates: tuple[TableUpdate, ...], requirements: tuple[TableRequirement, ...] = ()) -> Self:
         """Add metadata updates, with the requirements that follow from them and the given ones."""
+        updates = tuple(checked_items("updates", updates, TableUpdate, "updates of table metadata"))
+        requirements = tuple(checked_items("requirements", requirements, TableRequirement, "requirements of a commit"))
         self.apply(FixedChange(updates, first_of_each(requirements_of(self._working, updates), requirements)))
         return self
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from icefloe.exceptions import ValidationError
 from icefloe.manifest.columns import data_file_columns
 from icefloe.table.commit.data_file_changes import DeleteFiles, FastAppend, MergeAppend, OverwriteFiles
-from icefloe.table.commit.snapshot_producer import MAIN, SnapshotProducer
+from icefloe.table.commit.snapshot_producer import MAIN, SnapshotProducer, check_branch_name
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -99,6 +99,7 @@ class UpdateSnapshot:
         self, transaction: OpenTransaction, branch: str | None = MAIN, snapshot_properties: Properties | None = None
     ) -> None:
         self._transaction = transaction
+        check_branch_name(branch)
         self._branch = branch
         self._properties = snapshot_properties
 

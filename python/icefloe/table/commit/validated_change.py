@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from icefloe.arguments import checked_snapshot_id
 from icefloe.expressions.filter import Filter
 from icefloe.table.commit.concurrent_changes import changes_since
 from icefloe.table.commit.conflicts import (
@@ -63,7 +64,7 @@ class ValidatedChange(SnapshotProducer):
         Args:
             snapshot_id: The snapshot that was read; None if the table was empty.
         """
-        self._start = snapshot_id
+        self._start = None if snapshot_id is None else checked_snapshot_id(snapshot_id)
         self._from_start = True
         return self
 

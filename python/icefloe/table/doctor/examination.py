@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, get_args
 
+from icefloe.arguments import checked_flag
 from icefloe.exceptions import ValidationError
 from icefloe.table.doctor.diagnosis import Diagnosis
 from icefloe.table.doctor.file_checks import check_files
@@ -31,8 +32,9 @@ def examine(facts: TableFacts, files: FileCheck | None = None, statistics: bool 
         ValidationError: `files` is neither `list` nor `heads`.
         MissingFileError: A manifest of the current snapshot does not exist.
     """
-    if files is not None and files not in get_args(FileCheck):
+    if files is not None and (not isinstance(files, str) or files not in get_args(FileCheck)):
         raise ValidationError(f"doctor: files: expected 'list', 'heads' or None, got {files!r}")
+    checked_flag("doctor: statistics", statistics)
     # Of equally severe findings, the findings with the highest cost for each read come first.
     findings: list[Finding] = [*check_files(facts), *check_manifests(facts), *check_history(facts)]
     findings += [*check_format(facts), *check_properties(facts)]

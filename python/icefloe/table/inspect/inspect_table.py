@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from icefloe.expressions import AlwaysTrue
 from icefloe.table.inspect.inspected_table import InspectedTable
 from icefloe.table.inspect.metadata_scan import MetadataScan
-from icefloe.table.scan.scan import ALL_COLUMNS
+from icefloe.table.scan.scan import ALL_COLUMNS, as_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -69,7 +69,7 @@ class InspectTable:
             [{'record_count': 3}]
         """
         version = InspectedTable.of(self.tbl)
-        return MetadataScan(version, name, snapshot_id, where, row_filter, as_tuple(selected_fields), case_sensitive)
+        return MetadataScan(version, name, snapshot_id, where, row_filter, as_names(selected_fields), case_sensitive)
 
     # ---- snapshots and refs
 
@@ -228,8 +228,3 @@ class InspectTable:
 
     def _read(self, name: str, snapshot_id: int | None = None) -> pa.Table:
         return self.scan(name, snapshot_id).to_arrow()
-
-
-def as_tuple(selected_fields: Iterable[str]) -> tuple[str, ...]:
-    """Return column names as a tuple; a text passes through to be refused by name."""
-    return selected_fields if isinstance(selected_fields, (str, tuple)) else tuple(selected_fields)  # type: ignore[return-value]

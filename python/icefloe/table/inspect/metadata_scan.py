@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from icefloe.arguments import checked_flag, checked_snapshot_id
 from icefloe.exceptions import ValidationError
 from icefloe.expressions import AlwaysTrue, And
 from icefloe.expressions.filter import Filter, to_expression
@@ -56,7 +57,10 @@ class MetadataScan:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "selected_fields", as_names(self.selected_fields))
-        if self.name not in METADATA_TABLES:
+        checked_flag("case_sensitive", self.case_sensitive)
+        if self.snapshot_id is not None:
+            object.__setattr__(self, "snapshot_id", checked_snapshot_id(self.snapshot_id))
+        if not isinstance(self.name, str) or self.name not in METADATA_TABLES:
             raise ValidationError(f"metadata table: expected one of {', '.join(METADATA_TABLES)}; got {self.name!r}")
         if self.snapshot_id is not None and self.name not in OF_ONE_SNAPSHOT:
             raise ValidationError(

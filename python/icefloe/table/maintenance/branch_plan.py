@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from icefloe.exceptions import ValidationError
 from icefloe.expressions.tree import AlwaysTrue
 from icefloe.table.commit.snapshot_producer import check_branch, head_of
-from icefloe.table.maintenance.plan import Plan
+from icefloe.table.maintenance.plan import Plan, check_plan_kind
 from icefloe.table.refs import MAIN_BRANCH
 from icefloe.table.scan.data_scan import DataScan
 
@@ -110,8 +110,9 @@ def whole_files(
     return scan.plan_whole_files()
 
 
-def check_plan(plan: BranchPlan, table: Any) -> None:
-    """Raise ValidationError if a plan was made for another table."""
+def check_plan(plan: BranchPlan, table: Any, kind: type[BranchPlan]) -> None:
+    """Raise ValidationError if a value is not a plan of this type, or was made for another table."""
+    check_plan_kind(plan, kind, kind.verb)
     uuid = str(table.metadata.table_uuid)
     if plan.table_uuid != uuid:
         raise ValidationError(f"{plan.verb}: expected a plan of table {uuid}, got one of table {plan.table_uuid}")

@@ -12,6 +12,7 @@ from icefloe.table.maintenance.expiry.expire_snapshots import ExpireSnapshots
 from icefloe.table.maintenance.orphans.remove_orphan_files import RemoveOrphanFiles
 from icefloe.table.maintenance.path_rewrite.path_values import RewriteTablePathPlan
 from icefloe.table.maintenance.path_rewrite.rewrite_table_path import RewriteTablePath
+from icefloe.table.maintenance.plan import Plan
 from icefloe.table.maintenance.policy import MaintenancePolicy
 from icefloe.table.maintenance.rewrite.rewrite_data_files import RewriteDataFiles
 from icefloe.table.maintenance.rewrite_manifests import RewriteManifestsBuilder
@@ -20,7 +21,7 @@ from icefloe.table.maintenance.statistics.compute_statistics import ComputeStati
 
 if TYPE_CHECKING:
     from icefloe.table.commit.committing_table import CommittingTable
-    from icefloe.table.maintenance.plan import Plan, Result
+    from icefloe.table.maintenance.plan import Result
 
 
 class MaintenanceTable:
@@ -49,6 +50,8 @@ class MaintenanceTable:
         Raises:
             ValidationError: The plan is not of this table, or the table has moved on in a way that the plan does not allow for.
         """
+        if not isinstance(plan, Plan):
+            raise ValidationError(f"execute: expected the plan of a maintenance verb, got {plan!r}")
         if isinstance(plan, RewriteTablePathPlan):
             return RewriteTablePath(self._table, plan.prefixes.source, plan.prefixes.target).execute(plan)
         builder: Any = getattr(type(self), plan.verb, None) if plan.verb != "execute" else None

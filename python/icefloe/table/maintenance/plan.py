@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from icefloe.exceptions import ValidationError
 from icefloe.table.maintenance.display import rows_as_html, rows_as_text
 
 if TYPE_CHECKING:
@@ -86,6 +87,13 @@ class Result(ABC):
 
     def __str__(self) -> str:
         return self.summary()
+
+
+def check_plan_kind(plan: object, kind: type[Plan], verb: str) -> None:
+    """Raise ValidationError if a value is not a plan of a verb."""
+    if not isinstance(plan, kind):
+        found = f"a plan of {plan.verb}" if isinstance(plan, Plan) else repr(plan)
+        raise ValidationError(f"{verb}: expected a plan of {verb}, got {found}")
 
 
 def _json_value(name: str, value: Any) -> Any:

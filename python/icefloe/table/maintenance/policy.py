@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from icefloe.exceptions import CommitStateUnknownException, IcebergError, ValidationError
 from icefloe.table.maintenance.display import count_text
-from icefloe.table.maintenance.plan import Plan, Result
+from icefloe.table.maintenance.plan import Plan, Result, check_plan_kind
 from icefloe.table.maintenance.policy_steps import POLICY_STEPS, policy_rules
 from icefloe.table.maintenance.table_checks import check_plan_of
 from icefloe.table.properties.maintenance import MAINTENANCE_ENABLED, MAINTENANCE_STEPS, step_names
@@ -232,6 +232,7 @@ class MaintenancePolicy:
         """
         if plan is None:
             plan = self.plan()
+        check_plan_kind(plan, PolicyPlan, PolicyPlan.verb)
         self._table.refresh()
         check_plan_of(self._table, plan.verb, plan.table_uuid)
         if plan.rules != policy_rules(self._table.metadata.properties):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from icefloe.arguments import check_callable
 from icefloe.manifest.reading import MANIFEST_SCHEMA
 from icefloe.table.commit.manifest_writer import manifests_of
 from icefloe.table.commit.rewrite_manifests import RewriteManifests
@@ -136,6 +137,7 @@ class RewriteManifestsBuilder:
             predicate: A function of the columns of a manifest list: `manifest_path`, `manifest_length`, `partition_spec_id`,
                 `content`, `added_files_count` and others.
         """
+        check_callable("rewrite_if", predicate, "a function of the columns of a manifest")
         self._accepts = predicate
         return self
 
@@ -170,7 +172,7 @@ class RewriteManifestsBuilder:
         """
         if plan is None:
             plan = self.plan()
-        check_plan(plan, self._table)
+        check_plan(plan, self._table, RewriteManifestsPlan)
         if plan.is_empty:
             return RewriteManifestsResult()
         self._table.refresh()

@@ -7,6 +7,7 @@ and copies little of the others.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Sequence
 from functools import cache
 from types import NoneType
@@ -255,16 +256,17 @@ class SnapshotLog(Entries[SnapshotLogEntry]):
         start = next((position + 1 for position in reversed(range(len(ids))) if ids[position] in snapshot_ids), 0)
         return SnapshotLog(self._items[start:])
 
-    def snapshot_id_at(self, timestamp_ms: int, *, inclusive: bool = True) -> int | None:
+    def snapshot_id_at(self, timestamp_ms: float, *, inclusive: bool = True) -> int | None:
         """Return the id of the snapshot that was current at a time, None if none was.
 
         Args:
             timestamp_ms: Milliseconds since 1970-01-01 UTC.
             inclusive: Whether a snapshot that became current exactly then counts.
         """
-        last = timestamp_ms if inclusive else timestamp_ms - 1
         times, ids = self.column("timestamp-ms"), self.column("snapshot-id")
-        return next((one for time, one in zip(reversed(times), reversed(ids), strict=True) if time <= last), None)
+        counts = operator.le if inclusive else operator.lt
+        newest_first = zip(reversed(times), reversed(ids), strict=True)
+        return next((one for time, one in newest_first if counts(time, timestamp_ms)), None)
 
     def without_heads(self, snapshot_ids: set[int]) -> SnapshotLog:
         """Return the entries except the given snapshots'."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from icefloe.arguments import checked_names, checked_text
 from icefloe.exceptions import ResolveError, ValidationError, ValidationException
 from icefloe.io.arrow_values import int_scalar, row_numbers, text_array
 from icefloe.io.pyarrow import schema_to_pyarrow
@@ -81,7 +82,8 @@ def apply_change_rows(  # noqa: PLR0913 - what a batch of changes has
     """Apply the last change of each key; see `TableChanges.apply_changes`."""
     metadata = target.metadata
     check_delete_files(metadata)
-    if batch_id is not None and has_batch(metadata, target.branch, batch_id):
+    keys = checked_names("apply_changes: keys", keys)
+    if batch_id is not None and has_batch(metadata, target.branch, checked_text("batch_id", batch_id)):
         return ApplyChangesResult(applied=False)
     rows = to_table(changes)
     _check_columns(metadata, rows, keys, op_column, sequence_column)
@@ -93,7 +95,9 @@ def apply_change_rows(  # noqa: PLR0913 - what a batch of changes has
     carried = [name for name in last.column_names if name in names or name not in (op_column, sequence_column)]
     upserts = last.filter(pc.invert(deleted)).select(carried)
     ids = [metadata.schema().find_field(key).field_id for key in keys]
-    properties = target.snapshot_properties if batch_id is None else {**target.snapshot_properties, BATCH_ID: batch_id}
+    properties = (
+        target.snapshot_properties if batch_id is None else {**(target.snapshot_properties or {}), BATCH_ID: batch_id}
+    )
     change = BatchDelta(target.transaction, target.branch, properties)
     change.batch_id = batch_id
     try:
@@ -116,7 +120,7 @@ def _check_columns(
     metadata: TableMetadata, rows: pa.Table, keys: Sequence[str], op_column: str, sequence_column: str | None
 ) -> None:
     """Raise for columns that are missing, and for nulls and operations that no change can have."""
-    if not keys or isinstance(keys, str):
+    if not keys:
         raise ValidationError(f"apply_changes: no key columns; expected keys=['id', ...], got {keys!r}")
     table_names = [field.name for field in metadata.schema().fields]
     for key in keys:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
+from icefloe.arguments import checked_mapping
 from icefloe.exceptions import ValidationError
 
 if TYPE_CHECKING:
@@ -80,6 +81,8 @@ class Clauses:
                 f"{label}: the clause can never apply; expected a condition in {earlier.label}, which applies to every row: "
                 "add one, or add this clause first"
             )
+        if values is not None:
+            checked_mapping(label, values, "column names to values")
         if values is not None and not values:
             raise ValidationError(f"{label}: no column to set; expected column names with their values, got {values!r}")
         if values is None and match is Match.NOT_MATCHED_BY_SOURCE and action is Action.UPDATE:

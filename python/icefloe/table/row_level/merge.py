@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from icefloe.arguments import checked_integer
 from icefloe.table.row_level.change_files import commit_changes
 from icefloe.table.row_level.clauses import Action, Clauses, Match
 from icefloe.table.row_level.join_condition import JoinCondition
@@ -81,7 +82,7 @@ class Merge:
         self._on = JoinCondition.of(on)
         self._target = target
         self._source = source
-        self._memory_limit = memory_limit
+        self._memory_limit = checked_integer("memory_limit", memory_limit, least=0)
         self._unique = unique
         self._clauses = Clauses()
 

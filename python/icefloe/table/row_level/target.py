@@ -44,7 +44,7 @@ class Target:
 
     transaction: Transaction
     branch: str | None
-    snapshot_properties: Properties
+    snapshot_properties: Properties | None
     _pending: list[int] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:

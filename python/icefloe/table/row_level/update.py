@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from icefloe.arguments import checked_mapping
 from icefloe.exceptions import ValidationError
 from icefloe.io.pyarrow import schema_to_pyarrow
 from icefloe.table.row_level.arrow_clauses import bind_clause
@@ -43,7 +44,7 @@ def update_rows(
         ResolveError: A name is no column.
         SchemaMismatchError: A value does not fit its column.
     """
-    if not values:
+    if not checked_mapping("update: values", values, "column names to values"):
         raise ValidationError(f"update: no column to set; expected column names with their values, got {values!r}")
     condition = row_condition(target, where, case_sensitive=case_sensitive)
     clause = Clause(Match.MATCHED, Action.UPDATE, condition.sql, dict(values), "update")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from icefloe.arguments import checked_flag, checked_names
 from icefloe.exceptions import ValidationError
 from icefloe.table.row_level.clause_expressions import MAX_BATCH_ROWS, SOURCE, TARGET, RowFunction
 from icefloe.table.row_level.fitted_columns import fitted
@@ -62,6 +63,9 @@ def upsert_rows(  # noqa: PLR0913  the choices that an upsert has
         ValidationError: There are no key columns, several rows have the same key, a name is ambiguous, or both `update` and
             `insert` are False.
     """
+    checked_flag("when_matched_update_all", update)
+    checked_flag("when_not_matched_insert_all", insert)
+    checked_flag("case_sensitive", case_sensitive)
     schema = target.metadata.schema()
     keys = _keys(schema, join_cols, case_sensitive=case_sensitive)
     if not (update or insert):
@@ -90,7 +94,8 @@ def upsert_rows(  # noqa: PLR0913  the choices that an upsert has
 
 def _keys(schema: Schema, join_cols: Sequence[str] | None, *, case_sensitive: bool) -> list[str]:
     if join_cols is not None:
-        return list(join_cols) if case_sensitive else _in_table_case(schema, join_cols)
+        given = checked_names("join_cols", join_cols)
+        return list(given) if case_sensitive else _in_table_case(schema, given)
     keys = [schema.find_column_name(field_id) for field_id in schema.identifier_field_ids]
     names = [key for key in keys if key is not None]
     if not names:

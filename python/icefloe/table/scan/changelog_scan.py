@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from icefloe.arguments import checked_flag, checked_names
 from icefloe.exceptions import ValidationError
 from icefloe.expressions import AlwaysTrue, And, BooleanExpression
 from icefloe.expressions.predicates import column_names
@@ -61,10 +62,11 @@ class IncrementalChangelogScan(IncrementalScan):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(self.identifier_columns, str):
-            raise ValidationError(
-                f"identifier_columns: expected a tuple of names such as ('id',); got {self.identifier_columns!r}"
-            )
+        checked_flag("compute_updates", self.compute_updates)
+        checked_flag("net_changes", self.net_changes)
+        if self.identifier_columns is not None:
+            names = checked_names("identifier_columns", self.identifier_columns)
+            object.__setattr__(self, "identifier_columns", names)
         own = {field.name for field in self.schema().fields}
         selected = tuple(name for name in self.selected_fields if name in own or name not in CHANGE_COLUMNS.names)
         if self.selected_fields and not selected:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from icefloe.arguments import checked_flag
 from icefloe.exceptions import ValidationError
 from icefloe.table.refs import SnapshotRefType
 from icefloe.table.scan.explain import ScanExplanation, explained
@@ -56,7 +57,7 @@ class DataScan(Scan):
         Raises:
             ValidationError: No snapshot was current then, or the scan has a snapshot already.
         """
-        if not isinstance(timestamp_ms, int):
+        if isinstance(timestamp_ms, bool) or not isinstance(timestamp_ms, int):
             raise ValidationError(f"as_of: expected whole milliseconds since 1970-01-01 UTC, got {timestamp_ms!r}")
         self._check_no_snapshot(f"as_of({timestamp_ms})")
         snapshot_id = self.table_metadata.snapshot_log.snapshot_id_at(timestamp_ms)
@@ -94,6 +95,7 @@ class DataScan(Scan):
         Args:
             include_stats: Whether the plan's files carry column statistics.
         """
+        checked_flag("include_stats", include_stats)
         return self._plan(split_size=self._options().split_size(), include_stats=include_stats)
 
     def plan_whole_files(self) -> ScanPlan:

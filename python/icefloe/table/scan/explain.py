@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from icefloe.arguments import checked_flag
 from icefloe.table.scan.findings import DeleteFindings, Finding, FooterFindings, byte_text, selection_findings
 
 if TYPE_CHECKING:
@@ -162,6 +163,8 @@ def explained(  # noqa: PLR0913  the scan's attributes that a plan lacks
         splits: Number of tasks that the files are cut into.
         footers: Whether to read the files' footers; None reads them if there are at most `MAX_FOOTERS` files.
     """
+    if footers is not None:
+        checked_flag("footers", footers)
     read_footers = footers if footers is not None else plan.files.num_rows <= MAX_FOOTERS
     return ScanExplanation(
         table=table,

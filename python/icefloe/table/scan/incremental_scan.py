@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from icefloe.arguments import checked_flag, checked_snapshot_id, checked_time_ms
 from icefloe.exceptions import ValidationError
 from icefloe.table.scan.scan import Scan
 from icefloe.table.scan.snapshot_range import SnapshotRange
@@ -35,6 +36,10 @@ class IncrementalScan(Scan):
             raise ValidationError(
                 f"snapshot_id: an incremental scan takes from_snapshot_id and to_snapshot_id; got snapshot_id={self.snapshot_id}"
             )
+        checked_flag("from_snapshot_inclusive", self.from_snapshot_inclusive)
+        for name in ("from_snapshot_id", "to_snapshot_id"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, checked_snapshot_id(getattr(self, name), name))
 
     def from_snapshot_id_exclusive(self, from_snapshot_id: int | str) -> Self:
         """Return a scan that begins after a snapshot, given by its id or by the name of a branch or tag."""
@@ -59,7 +64,7 @@ class IncrementalScan(Scan):
         Raises:
             ValidationError: Snapshots since that time have been expired.
         """
-        newest = self._range().newest_at(timestamp_ms)
+        newest = self._range().newest_at(checked_time_ms("from_timestamp", timestamp_ms))
         if newest is not None:
             return self.from_snapshot_id_exclusive(newest.snapshot_id)
         lineage = self._range().lineage()
@@ -80,7 +85,7 @@ class IncrementalScan(Scan):
         Raises:
             ValidationError: The table had no snapshot at that time.
         """
-        newest = self._range().newest_at(timestamp_ms)
+        newest = self._range().newest_at(checked_time_ms("to_timestamp", timestamp_ms))
         if newest is None:
             raise ValidationError(
                 f"{self.table_name} had no snapshot at {timestamp_ms}, or it has been expired; "

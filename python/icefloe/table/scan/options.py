@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from icefloe.arguments import checked_mapping
 from icefloe.exceptions import ValidationError
 from icefloe.table.properties.definitions import SPLIT_LOOKBACK, SPLIT_OPEN_FILE_COST, SPLIT_SIZE
 from icefloe.table.scan.plan import Packing
@@ -40,7 +41,8 @@ class ScanOptions:
         Raises:
             ValidationError: An option is unknown or its value is not a whole number above zero.
         """
-        unknown = sorted(set(self.options) - set(OPTIONS))
+        given = checked_mapping("scan options", self.options, "names to values")
+        unknown = sorted(set(given) - set(OPTIONS))
         if unknown:
             raise ValidationError(f"scan options: expected {', '.join(OPTIONS)}; got {', '.join(unknown)}")
         for option, value in self.options.items():

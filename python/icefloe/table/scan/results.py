@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from icefloe.exceptions import FeatureUnsupportedError
+from icefloe.arguments import checked_flag, checked_text
+from icefloe.exceptions import FeatureUnsupportedError, ValidationError
 from icefloe.table.scan.frames import pandas_frame
 from icefloe.table.scan.progress import with_progress_bar
 from icefloe.table.scan.row_stream import STREAM_BATCH_BYTES, TABLE_BATCH_BYTES, read_from
@@ -55,6 +56,8 @@ class Results:
 
     def to_arrow(self, progress: bool | None) -> pa.Table:
         """Return the rows as an Arrow table; see `Scan.to_arrow`."""
+        if progress is not None:
+            checked_flag("progress", progress)
         stream = self._table_stream(string_views=False, extension_types=True)
         batches = with_progress_bar(read_from(self.origin, iter(stream)), self.source.max_rows, show=progress)
         return pa.Table.from_batches(batches, schema=stream.schema)
@@ -86,6 +89,10 @@ class Results:
         """Register the rows in DuckDB and return the connection."""
         import duckdb
 
+        if not checked_text("table_name", table_name):
+            raise ValidationError("table_name: expected the name of a table in SQL, got ''")
+        if connection is not None and not isinstance(connection, duckdb.DuckDBPyConnection):
+            raise ValidationError(f"connection: expected a connection to DuckDB or None, got {connection!r}")
         connection = connection if connection is not None else duckdb.connect(":memory:")
         connection.register(table_name, self.to_arrow(progress=False))
         return connection

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
+from icefloe.arguments import checked_flag, checked_names, checked_snapshot_id
 from icefloe.exceptions import ValidationError
 from icefloe.expressions import AlwaysTrue, And
 from icefloe.expressions.filter import to_expression
@@ -17,6 +17,8 @@ from icefloe.table.scan.selection import Selection
 from icefloe.typedef import EMPTY_DICT
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import duckdb
     import pandas as pd
     import polars as pl
@@ -75,12 +77,21 @@ class Scan(ABC):
             raise ValidationError(
                 f"limit: expected a whole number of rows, zero or above, or None for all rows; got {self.limit!r}"
             )
+        checked_flag("case_sensitive", self.case_sensitive)
+        if self.snapshot_id is not None:
+            object.__setattr__(self, "snapshot_id", checked_snapshot_id(self.snapshot_id))
         self._options().check()
 
     # ---- narrowing
 
     def update(self, **overrides: Any) -> Self:
         """Return a scan with some attributes replaced."""
+        known = {one.name for one in fields(self)}
+        unknown = sorted(overrides.keys() - known)
+        if unknown:
+            raise ValidationError(
+                f"update: expected attributes of the scan, {', '.join(sorted(known))}; got {', '.join(unknown)}"
+            )
         return replace(self, **overrides)
 
     def filter(self, expr: str | BooleanExpression) -> Self:
@@ -100,6 +111,7 @@ class Scan(ABC):
         Raises:
             ValidationError: None of the columns is selected.
         """
+        checked_names("select", field_names)
         if "*" in self.selected_fields:
             return self.update(selected_fields=field_names)
         both = tuple(name for name in field_names if name in self.selected_fields)
@@ -244,6 +256,4 @@ class Scan(ABC):
 
 def as_names(selected_fields: Iterable[str]) -> tuple[str, ...]:
     """Return column names as a tuple; a single string is refused, because its letters would be names."""
-    if isinstance(selected_fields, str) or not isinstance(selected_fields, Iterable):
-        raise ValidationError(f"selected_fields: expected a tuple of names such as ('id',); got {selected_fields!r}")
-    return tuple(selected_fields)
+    return checked_names("selected_fields", selected_fields)

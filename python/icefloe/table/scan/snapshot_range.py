@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from icefloe.arguments import checked_snapshot_id
 from icefloe.exceptions import ValidationError
 from icefloe.table.snapshots import ancestors_of
 
@@ -60,15 +61,15 @@ class SnapshotRange:
             self._known(self.first_id)
         return list(ancestors_of(last, metadata))
 
-    def newest_at(self, timestamp_ms: int) -> Snapshot | None:
+    def newest_at(self, timestamp_ms: float) -> Snapshot | None:
         """Return the newest snapshot of the lineage that was committed at or before a time, None if there is none."""
         return next((snapshot for snapshot in self.lineage() if snapshot.timestamp_ms <= timestamp_ms), None)
 
     def id_of(self, snapshot: int | str) -> int:
         """Return a snapshot id as it is, or the snapshot id of a branch or tag."""
-        if isinstance(snapshot, int):
-            return snapshot
-        return snapshot_of_ref(self.metadata, self.table_name, snapshot).snapshot_id
+        if isinstance(snapshot, str):
+            return snapshot_of_ref(self.metadata, self.table_name, snapshot).snapshot_id
+        return checked_snapshot_id(snapshot, "snapshot")
 
     def _known(self, snapshot_id: int) -> Snapshot:
         return known_snapshot(self.metadata, self.table_name, snapshot_id)
@@ -92,7 +93,7 @@ def snapshot_of_ref(metadata: TableMetadata, table_name: str, name: str) -> Snap
     Raises:
         ValidationError: The table has no such branch or tag.
     """
-    ref = metadata.refs.get(name)
+    ref = metadata.refs.get(name) if isinstance(name, str) else None
     if ref is None:
         known = ", ".join(sorted(metadata.refs)) or "none"
         raise ValidationError(f"{table_name} has no branch or tag {name!r}; it has {known}")

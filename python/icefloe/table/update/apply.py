@@ -138,6 +138,8 @@ def _set_default_sort_order(draft: Draft, update: actions.SetDefaultSortOrderUpd
 
 def _set_location(draft: Draft, update: actions.SetLocationUpdate) -> None:
     location = update.location.rstrip("/")
+    if location == "":
+        raise ValidationError(f"location: expected a directory such as 's3://bucket/table', got {update.location!r}")
     if location != draft.get("location"):
         draft.set(location=location)
 
@@ -205,13 +207,19 @@ def _check_removable(what: str, removed: set[int], existing: set[int], current: 
 
 
 def _check_bindings(draft: Draft) -> None:
-    """Check that the current schema has the source columns of the default spec and sort order."""
+    """Check that the current schema has the source columns of the default spec and sort order, and fits the names of specs.
+
+    The Java reference binds every spec to the current schema when it reads a table, so a column may not have the name of a partition
+    field of an older spec either.
+    """
     if not draft.changes.keys() & {"current_schema_id", "default_spec_id", "default_sort_order_id"}:
         return
     metadata = draft.view()
     schema = metadata.schema()
     metadata.spec().check_compatible(schema)
     metadata.sort_order().check_compatible(schema)
+    for spec in metadata.partition_specs if "current_schema_id" in draft.changes else [metadata.spec()]:
+        spec.check_names(schema)
 
 
 def _resolve(given: int, added: int | None, what: str) -> int:

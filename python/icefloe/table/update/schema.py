@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from icefloe.arguments import checked_flag
 from icefloe.exceptions import FeatureUnsupportedError, ResolveError, ValidationError
 from icefloe.schema import Schema, assign_fresh_type_ids, child_fields, promote
 from icefloe.table.update import column_names, schema_edit
@@ -56,12 +57,12 @@ class UpdateSchema(UpdateBuilder):
         self._base_last_column_id = metadata.last_column_id
         self._stated_last_column_id = metadata.stated("last_column_id")
         self._last_column_id = metadata.last_column_id
-        self._allow_incompatible_changes = allow_incompatible_changes
-        self._case_sensitive = case_sensitive
+        self._allow_incompatible_changes = checked_flag("allow_incompatible_changes", allow_incompatible_changes)
+        self._case_sensitive = checked_flag("case_sensitive", case_sensitive)
 
     def case_sensitive(self, case_sensitive: bool) -> Self:
         """Set whether names must match in case."""
-        self._case_sensitive = case_sensitive
+        self._case_sensitive = checked_flag("case_sensitive", case_sensitive)
         return self
 
     def add_column(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from icefloe.arguments import checked_flag
 from icefloe.table.sorting import UNSORTED_SORT_ORDER_ID, NullOrder, SortDirection, SortField, SortOrder
 from icefloe.table.update.actions import AddSortOrderUpdate, SetDefaultSortOrderUpdate, TableUpdate
 from icefloe.table.update.builder import UpdatableTable, UpdateBuilder, UpdatesAndRequirements
@@ -25,25 +26,25 @@ class UpdateSortOrder(UpdateBuilder):
     def __init__(self, transaction: UpdatableTable, case_sensitive: bool = True) -> None:
         super().__init__(transaction)
         self._metadata = transaction.table_metadata
-        self._case_sensitive = case_sensitive
+        self._case_sensitive = checked_flag("case_sensitive", case_sensitive)
         self._fields: list[SortField] = []
 
     def asc(
         self,
         source_column_name: str,
         transform: str | Transform | None = None,
-        null_order: NullOrder = NullOrder.NULLS_LAST,
+        null_order: NullOrder | None = NullOrder.NULLS_LAST,
     ) -> Self:
-        """Add an ascending key of a column's values, or of their transform."""
+        """Add an ascending key of a column's values, or of their transform; None places nulls first."""
         return self._add(source_column_name, transform, SortDirection.ASC, null_order)
 
     def desc(
         self,
         source_column_name: str,
         transform: str | Transform | None = None,
-        null_order: NullOrder = NullOrder.NULLS_LAST,
+        null_order: NullOrder | None = NullOrder.NULLS_LAST,
     ) -> Self:
-        """Add a descending key of a column's values, or of their transform."""
+        """Add a descending key of a column's values, or of their transform; None places nulls last."""
         return self._add(source_column_name, transform, SortDirection.DESC, null_order)
 
     def _add(
@@ -51,7 +52,7 @@ class UpdateSortOrder(UpdateBuilder):
         source_column_name: str,
         transform: str | Transform | None,
         direction: SortDirection,
-        null_order: NullOrder,
+        null_order: NullOrder | None,
     ) -> Self:
         source = self._metadata.schema().find_field(source_column_name, self._case_sensitive)
         key = IdentityTransform() if transform is None else parse_transform(transform)

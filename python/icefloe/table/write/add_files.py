@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from icefloe import _core
+from icefloe.arguments import checked_flag
 from icefloe.exceptions import ValidationError
 from icefloe.expressions import AlwaysTrue
 from icefloe.schema.name_mapping import create_mapping_from_schema
@@ -23,7 +24,10 @@ def add_existing_files(target: Target, file_paths: Iterable[str], *, check_dupli
 
     A table without a name mapping gets the mapping of its schema if a file has no field ids.
     """
-    paths = list(file_paths) if isinstance(file_paths, Iterable) and not isinstance(file_paths, str) else [file_paths]
+    checked_flag("check_duplicate_files", check_duplicates)
+    if not isinstance(file_paths, Iterable) or isinstance(file_paths, str | Mapping):
+        raise ValidationError(f"add_files: expected the locations of files, got {file_paths!r}")
+    paths = list(file_paths)
     for path in paths:
         if not isinstance(path, str):
             raise ValidationError(f"add_files: expected the locations of files, got {path!r}")

@@ -66,6 +66,8 @@ class RemoveDanglingDeletes(DeleteFilesChange[RemoveDanglingDeletesPlan, RemoveD
         True
     """
 
+    _plan_kind = RemoveDanglingDeletesPlan
+
     def plan(self) -> RemoveDanglingDeletesPlan:
         """Return the delete files to remove; nothing is changed.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypedDict, TypeVar
 
 from icefloe.exceptions import ValidationException
 from icefloe.table.maintenance.branch_plan import check_plan
@@ -31,6 +31,8 @@ class Target(TypedDict):
 class DeleteFilesChange(ABC, Generic[PlanT, ResultT]):
     """Plans a change of the delete files of one branch, and makes it in one commit."""
 
+    _plan_kind: ClassVar[type[DeleteFilesPlan]]
+
     def __init__(self, table: Any) -> None:
         self._table = table
         self._branch = MAIN_BRANCH
@@ -54,7 +56,7 @@ class DeleteFilesChange(ABC, Generic[PlanT, ResultT]):
             ValidationException: A concurrent commit removed a delete file or a data file that it applies to, or rolled the branch back.
         """
         if plan is not None:
-            check_plan(plan, self._table)
+            check_plan(plan, self._table, self._plan_kind)
             return self._carry_out(plan)
         for _ in range(_ROUNDS - 1):
             try:

@@ -56,6 +56,8 @@ class ConvertEqualityDeletes(DeleteFilesChange[ConvertEqualityDeletesPlan, Conve
         True
     """
 
+    _plan_kind = ConvertEqualityDeletesPlan
+
     def plan(self) -> ConvertEqualityDeletesPlan:
         """Return the equality delete files; nothing is changed.
 

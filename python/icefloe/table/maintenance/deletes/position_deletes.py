@@ -43,6 +43,8 @@ class RewritePositionDeletes(DeleteFilesChange[RewritePositionDeletesPlan, Rewri
         True
     """
 
+    _plan_kind = RewritePositionDeletesPlan
+
     def __init__(self, table: Any) -> None:
         super().__init__(table)
         self._options = RewriteOptions()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from icefloe.arguments import check_callable, checked_flag, checked_snapshot_id
 from icefloe.exceptions import IcebergError, ValidationError
 from icefloe.table.commit.transaction import Transaction
 from icefloe.table.environment import SYSTEM, Environment
@@ -17,12 +19,13 @@ from icefloe.table.maintenance.expiry.change import ExpireChange, Expiry, planne
 from icefloe.table.maintenance.expiry.expiry_values import ExpireSnapshotsPlan, ExpireSnapshotsResult
 from icefloe.table.maintenance.expiry.retention import RetentionRules, retention
 from icefloe.table.maintenance.locations import is_below, table_roots
+from icefloe.table.maintenance.plan import check_plan_kind
 from icefloe.table.maintenance.snapshot_files import unused_files, unused_schemas, unused_specs
 from icefloe.table.maintenance.table_checks import check_garbage_collection, check_plan_of, dotted_name
 from icefloe.table.update import update_table_metadata
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from typing_extensions import Self
 
@@ -72,7 +75,9 @@ class ExpireSnapshots:
         Raises:
             ValidationError: A snapshot does not exist, or is the head of a branch or tag.
         """
-        named = frozenset(snapshot_ids)
+        if isinstance(snapshot_ids, str | bytes | Mapping) or not isinstance(snapshot_ids, Iterable):
+            raise ValidationError(f"snapshot_ids: expected the ids of snapshots, got {snapshot_ids!r}")
+        named = frozenset(checked_snapshot_id(one) for one in snapshot_ids)
         unknown = named - self._table.metadata.snapshots.positions().keys()
         if unknown:
             raise ValidationError(f"table {self._name()}: there is no snapshot {min(unknown)} to expire")
@@ -109,21 +114,22 @@ class ExpireSnapshots:
 
     def clean_expired_metadata(self, clean: bool = True) -> Self:
         """Also remove schemas and partition specs that no remaining snapshot uses."""
-        self._clean_metadata = clean
+        self._clean_metadata = checked_flag("clean_expired_metadata", clean)
         return self
 
     def delete_files(self, delete: bool = True) -> Self:
         """Set whether files are deleted, true by default; if not, they are left to `remove_orphan_files`."""
-        self._delete_files = delete
+        self._delete_files = checked_flag("delete_files", delete)
         return self
 
     def allow_outside(self, allow: bool = True) -> Self:
         """Also delete files outside of the table's locations, such as files of `add_files`, which stay by default."""
-        self._allow_outside = allow
+        self._allow_outside = checked_flag("allow_outside", allow)
         return self
 
     def on_progress(self, progress: Callable[[int, int], None]) -> Self:
         """Call a function with the number of deleted files and of all files to delete, after each group of files."""
+        check_callable("on_progress", progress, "a function of the deleted files and all files")
         self._progress = progress
         return self
 
@@ -170,9 +176,9 @@ class ExpireSnapshots:
             CommitStateUnknownException: The outcome of the commit is unknown. No file was deleted.
             ValidationError: The plan is of another table, or the table has moved on since.
         """
-        if plan is not None and not isinstance(plan, ExpireSnapshotsPlan):
-            raise ValidationError(f"expire_snapshots: expected a plan of expire_snapshots, got a plan of {plan.verb}")
         if plan is not None:
+            check_plan_kind(plan, ExpireSnapshotsPlan, "expire_snapshots")
+            assert isinstance(plan, ExpireSnapshotsPlan)
             check_plan_of(self._table, plan.verb, plan.table_uuid)
             self._delete_files, self._allow_outside = plan.deletes_files, plan.allow_outside
             planned = Expiry(plan.retention, plan.schema_ids, plan.spec_ids)

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe import _core
+from icefloe.arguments import checked_mapping
 from icefloe.exceptions import ValidationError
 from icefloe.table.maintenance.orphans.listing import LISTING_SCHEMA, is_hidden, parts_of
 from icefloe.table.maintenance.snapshot_files import manifest_locations, statistics_of
@@ -49,7 +50,7 @@ def equal_names(names: Mapping[str, str], argument: str) -> dict[str, str]:
     {'s3a': 's3', 's3n': 's3'}
     """
     found: dict[str, str] = {}
-    for key, value in names.items():
+    for key, value in checked_mapping(argument, names, "names to names").items():
         if not isinstance(key, str) or not isinstance(value, str):
             raise ValidationError(f"{argument}: expected names as text, got {key!r} and {value!r}")
         for name in key.split(","):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from icefloe.arguments import check_callable, checked_flag
 from icefloe.exceptions import ValidationError
 from icefloe.table.environment import SYSTEM, Environment
 from icefloe.table.maintenance.age import Moment, iso_time, moment_ms
@@ -23,6 +24,7 @@ from icefloe.table.maintenance.orphans.orphans import (
     find_orphans,
     reachable_files,
 )
+from icefloe.table.maintenance.plan import check_plan_kind
 from icefloe.table.maintenance.table_checks import check_garbage_collection, check_plan_of, dotted_name
 
 if TYPE_CHECKING:
@@ -96,7 +98,7 @@ class RemoveOrphanFiles:
         Args:
             mode: `error` raises before anything is deleted, which is the default; `ignore` keeps such files; `delete` deletes them.
         """
-        if mode.lower() not in PREFIX_MISMATCH_MODES:
+        if not isinstance(mode, str) or mode.lower() not in PREFIX_MISMATCH_MODES:
             raise ValidationError(
                 f"prefix_mismatch_mode: expected one of {', '.join(PREFIX_MISMATCH_MODES)}, got {mode!r}"
             )
@@ -124,16 +126,17 @@ class RemoveOrphanFiles:
 
     def force(self, force: bool = True) -> Self:
         """Permit a time less than 24 hours ago. Files of a running write are deleted if they are older than the time."""
-        self._is_forced = force
+        self._is_forced = checked_flag("force", force)
         return self
 
     def check_neighbours(self, check: bool = True) -> Self:
         """Set whether other tables in the same directories are searched for, true by default; their files would be deleted."""
-        self._checks_neighbours = check
+        self._checks_neighbours = checked_flag("check_neighbours", check)
         return self
 
     def on_progress(self, progress: Callable[[int, int], None]) -> Self:
         """Call a function with the number of deleted files and of all files to delete, after each group of files."""
+        check_callable("on_progress", progress, "a function of the deleted files and all files")
         self._progress = progress
         return self
 
@@ -182,10 +185,8 @@ class RemoveOrphanFiles:
         """
         if plan is None:
             plan = self.plan()
-        if not isinstance(plan, RemoveOrphanFilesPlan):
-            raise ValidationError(
-                f"remove_orphan_files: expected a plan of remove_orphan_files, got a plan of {plan.verb}"
-            )
+        check_plan_kind(plan, RemoveOrphanFilesPlan, "remove_orphan_files")
+        assert isinstance(plan, RemoveOrphanFilesPlan)
         self._table.refresh()
         check_plan_of(self._table, plan.verb, plan.table_uuid)
         metadata, location = self._table.version

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe import _core
+from icefloe.arguments import checked_text
 from icefloe.exceptions import FeatureUnsupportedError, ValidationError
 from icefloe.manifest.reading import MANIFEST_SCHEMA
 from icefloe.table.environment import SYSTEM
@@ -22,6 +23,7 @@ from icefloe.table.maintenance.path_rewrite.path_values import (
     RewriteTablePathResult,
 )
 from icefloe.table.maintenance.path_rewrite.prefixes import Prefixes
+from icefloe.table.maintenance.plan import check_plan_kind
 from icefloe.table.maintenance.snapshot_files import statistics_of
 from icefloe.table.maintenance.table_checks import check_plan_of, dotted_name
 from icefloe.table.metadata.files import metadata_directory, read_metadata
@@ -65,9 +67,11 @@ class RewriteTablePath:
     ) -> None:
         self._table = table
         self._prefixes = Prefixes.of(source_prefix, target_prefix)
-        self._staging = staging_location
-        self._start = start_version
-        self._end = end_version
+        self._staging = (
+            staging_location if staging_location is None else checked_text("staging_location", staging_location)
+        )
+        self._start = start_version if start_version is None else checked_text("start_version", start_version)
+        self._end = end_version if end_version is None else checked_text("end_version", end_version)
 
     def plan(self) -> RewriteTablePathPlan:
         """Return the files to stage and to copy. Nothing is written.
@@ -116,8 +120,8 @@ class RewriteTablePath:
         """
         if plan is None:
             plan = self.plan()
-        if not isinstance(plan, RewriteTablePathPlan):
-            raise ValidationError(f"{VERB}: expected a plan of {VERB}, got a plan of {plan.verb}")
+        check_plan_kind(plan, RewriteTablePathPlan, VERB)
+        assert isinstance(plan, RewriteTablePathPlan)
         check_plan_of(self._table, plan.verb, plan.table_uuid)
         metadata, staging = self._read(plan.versions[-1]), plan.staging_location
         self._prefixes = plan.prefixes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from icefloe.arguments import checked_names
 from icefloe.exceptions import ValidationError
 from icefloe.expressions.tree import AlwaysTrue
 from icefloe.table.environment import SYSTEM
@@ -78,6 +79,10 @@ class RewriteDataFiles:
         metadata = self._table.metadata
         if order is None:
             self._clustering = table_order(metadata, _VERB)
+        elif not isinstance(order, str | SortOrder):
+            raise ValidationError(
+                f"{_VERB}: sort order: expected text such as 'a DESC', a SortOrder or None, got {order!r}"
+            )
         elif isinstance(order, SortOrder):
             if order.is_unsorted:
                 raise ValidationError(f"{_VERB}: sort order: expected at least one key, got none; use binpack()")
@@ -167,13 +172,13 @@ class RewriteDataFiles:
         """
         if plan is None:
             plan = self.plan()
-        check_plan(plan, self._table)
+        check_plan(plan, self._table, RewriteDataFilesPlan)
         return RewriteRun(self._table, plan).execute()
 
     # ---- parts
 
     def _curve(self, strategy: str, columns: tuple[str, ...]) -> Self:
-        self._clustering = curve_over(strategy, columns, _VERB)
+        self._clustering = curve_over(strategy, checked_names(strategy, columns), _VERB)
         self._clustering.check(_VERB, self._table.metadata)
         return self
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from icefloe.arguments import checked_snapshot_id
 from icefloe.exceptions import ValidationError
 from icefloe.expressions import AlwaysTrue
 from icefloe.expressions.filter import Filter
@@ -16,7 +17,7 @@ from icefloe.table.environment import SYSTEM
 from icefloe.table.inspect.inspected_table import InspectedTable
 from icefloe.table.inspect.row_sources import partition_rows
 from icefloe.table.maintenance.display import count_text
-from icefloe.table.maintenance.plan import Plan, Result
+from icefloe.table.maintenance.plan import Plan, Result, check_plan_kind
 from icefloe.table.maintenance.statistics.commit import (
     check_same_table,
     commit_statistics,
@@ -138,7 +139,7 @@ class ComputePartitionStatistics:
 
     def snapshot(self, snapshot_id: int) -> Self:
         """Add up the partitions of a snapshot instead of the current one."""
-        return replace(self, snapshot_id=snapshot_id)
+        return replace(self, snapshot_id=checked_snapshot_id(snapshot_id))
 
     def plan(self) -> ComputePartitionStatisticsPlan:
         """Return the snapshot to add up.
@@ -169,6 +170,7 @@ class ComputePartitionStatistics:
             ValidationError: The snapshot has been expired, or has got partition statistics since the plan.
         """
         plan = self.plan() if plan is None else plan
+        check_plan_kind(plan, ComputePartitionStatisticsPlan, VERB)
         metadata = self.table.metadata
         check_same_table(metadata, plan.table_uuid, VERB)
         if plan.snapshot_id is None:

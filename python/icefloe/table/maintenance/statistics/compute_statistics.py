@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pyarrow as pa
 
 from icefloe import _core
+from icefloe.arguments import checked_names, checked_snapshot_id
 from icefloe.exceptions import ValidationError
 from icefloe.table.environment import SYSTEM
-from icefloe.table.maintenance.plan import Plan, Result
+from icefloe.table.maintenance.plan import Plan, Result, check_plan_kind
 from icefloe.table.maintenance.statistics.blobs import (
     NDV,
     counted_columns,
@@ -160,11 +161,11 @@ class ComputeStatistics:
 
     def columns(self, *names: str) -> Self:
         """Count the named columns, dotted for fields of structs."""
-        return replace(self, names=names)
+        return replace(self, names=checked_names("columns", names))
 
     def snapshot(self, snapshot_id: int) -> Self:
         """Count the rows of a snapshot, with its schema."""
-        return replace(self, snapshot_id=snapshot_id)
+        return replace(self, snapshot_id=checked_snapshot_id(snapshot_id))
 
     def plan(self) -> ComputeStatisticsPlan:
         """Return the columns to count; nothing is read but the manifests.
@@ -202,6 +203,7 @@ class ComputeStatistics:
             ValidationError: The snapshot has been expired or its statistics changed since the plan.
         """
         plan = self.plan() if plan is None else plan
+        check_plan_kind(plan, ComputeStatisticsPlan, VERB)
         metadata = self.table.metadata
         check_same_table(metadata, plan.table_uuid, VERB)
         snapshot = planned_snapshot(metadata, plan.snapshot_id, VERB) if plan.snapshot_id is not None else None
