@@ -144,6 +144,41 @@ def history(seed: int) -> dict[str, Any]:
     return {"schema": SCHEMA, "version": chance.choice([1, 2, 2]), "properties": properties, "commits": commits}
 
 
+SPEC_COLUMNS = ["id", "id", "day", "at", "at", "point.x"]
+SPEC_TRANSFORMS = ["identity", "bucket[4]", "truncate[3]", "day", "month", "hour"]
+SPEC_NAMES = ["a", "b", "c", "a_1000", "b_1001", "id", "id_bucket_4", "at_day", "day", "point.x"]
+
+
+def spec_history(seed: int) -> dict[str, Any]:
+    """Return a table and commits of several spec changes each, whose names collide often, with columns added and renamed between."""
+    chance = random.Random(seed)
+    commits = []
+    names = list(SPEC_NAMES)
+    for _ in range(10):
+        if chance.random() < 0.15:
+            name = chance.choice(SPEC_NAMES[:-1])
+            steps: list[list[Any]] = [["add", None, name, "int", None]]
+            commits.append(["schema", chance.choice([steps, [["rename", chance.choice(["id", "day", "name"]), name]]])])
+        else:
+            commits.append(["spec", [_spec_step(chance, names) for _ in range(chance.choice([1, 1, 2, 3]))]])
+    return {"schema": SCHEMA, "version": chance.choice([1, 2]), "properties": {}, "commits": commits}
+
+
+def _spec_step(chance: random.Random, names: list[str]) -> list[Any]:
+    """Return a step; names of added fields and new names become more likely in later steps."""
+    verb = chance.choice(["add", "add", "remove", "rename"])
+    if verb == "add":
+        name = chance.choice([None, *SPEC_NAMES])
+        names += [name] * 5 if name is not None else []
+        return [verb, chance.choice(SPEC_COLUMNS), chance.choice(SPEC_TRANSFORMS), name]
+    if verb == "remove":
+        return [verb, chance.choice(names[-20:])]
+    new_name = chance.choice(SPEC_NAMES)
+    old_name = chance.choice(names[-20:])
+    names += [new_name] * 5
+    return [verb, old_name, new_name]
+
+
 def _path(chance: random.Random) -> str:
     return chance.choice([*COLUMNS, *COLUMNS, *INNER, "new", "other"])
 

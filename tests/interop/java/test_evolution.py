@@ -12,11 +12,13 @@ from icefloe.catalog import load_catalog
 from icefloe.exceptions import IcebergError
 from icefloe.schema import Schema
 
-from tests.interop.java.evolution_histories import apply, history
+from tests.interop.java.evolution_histories import apply, history, spec_history
 
 ROOT = Path(__file__).parents[3]
 JARS = Path(sys.prefix) / "jars"
-SEEDS = range(60)
+HISTORIES = {f"mixed-{seed}": history(seed) for seed in range(60)} | {
+    f"spec-{seed}": spec_history(seed) for seed in range(60)
+}
 MAPPING = "schema.name-mapping.default"
 KEYS = (
     "last-column-id",
@@ -40,12 +42,12 @@ def reference(tmp_path_factory):
     if not jars:
         pytest.skip(f"the Java reference is not in {JARS}: make java-reference")
     folder = tmp_path_factory.mktemp("evolution")
-    (folder / "histories.json").write_text(json.dumps([history(seed) for seed in SEEDS]))
+    (folder / "histories.json").write_text(json.dumps(list(HISTORIES.values())))
     command = [sys.executable, "-m", "tests.interop.java.evolution_runner", str(jars[-1])]
     files = [str(folder / name) for name in ("histories.json", "outcomes.json")]
     run = subprocess.run([*command, *files], cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
     assert run.returncode == 0, run.stderr[-6000:]
-    return json.loads((folder / "outcomes.json").read_text())
+    return dict(zip(HISTORIES, json.loads((folder / "outcomes.json").read_text()), strict=True))
 
 
 def comparable(metadata):
@@ -72,14 +74,14 @@ def outcome(table, kind, steps):
     return comparable(json.loads(table.metadata.model_dump_json()))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_history_gives_the_ids_and_refusals_of_the_reference(reference, tmp_path, seed):
-    made = history(seed)
+@pytest.mark.parametrize("name", HISTORIES)
+def test_history_gives_the_ids_and_refusals_of_the_reference(reference, tmp_path, name):
+    made = HISTORIES[name]
     catalog = load_catalog("ours", type="hadoop", warehouse=str(tmp_path))
     catalog.create_namespace("db")
     properties = {**made["properties"], "format-version": str(made["version"])}
     table = catalog.create_table("db.t", Schema.model_validate(made["schema"]), properties=properties)
-    for (kind, steps), theirs in zip(made["commits"], reference[seed], strict=True):
+    for (kind, steps), theirs in zip(made["commits"], reference[name], strict=True):
         refusal = theirs.get("refused")
         expected = None if refusal is not None else comparable(theirs)
         assert outcome(table, kind, steps) == expected, (kind, steps, refusal)

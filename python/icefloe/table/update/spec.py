@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from icefloe.arguments import checked_flag
 from icefloe.exceptions import ValidationError
-from icefloe.partitioning import PartitionField, PartitionSpec, validate_partition_name
+from icefloe.partitioning import PartitionField, PartitionSpec
 from icefloe.table.update.actions import AddPartitionSpecUpdate, SetDefaultSpecUpdate, TableUpdate
 from icefloe.table.update.builder import UpdatableTable, UpdateBuilder, UpdatesAndRequirements
 from icefloe.table.update.requirements import AssertDefaultSpecId, AssertLastAssignedPartitionId
@@ -27,19 +28,34 @@ if TYPE_CHECKING:
 class UpdateSpec(UpdateBuilder):
     """Changes of a table's partition spec.
 
+    Names are those of the spec before the changes, so that two fields can swap their names. A field that the same changes add can be
+    neither removed nor renamed, and a field is either removed or renamed.
+
     Args:
         transaction: The transaction that commits them.
         case_sensitive: Whether column names must match in case.
+
+    Raises:
+        ValidationError: The spec has a transform that icefloe does not know.
     """
 
     def __init__(self, transaction: UpdatableTable, case_sensitive: bool = True) -> None:
         super().__init__(transaction)
         self._metadata = transaction.table_metadata
         self._base = self._metadata.spec()
-        self._case_sensitive = case_sensitive
-        self._fields: list[PartitionField] = list(self._base.fields)
+        self._case_sensitive = checked_flag("case_sensitive", case_sensitive)
+        for field in self._base.fields:
+            if isinstance(field.transform, UnknownTransform):
+                raise ValidationError(
+                    f"cannot change the partition spec: field {field.name!r} has the transform {field.transform}; expected transforms "
+                    "of the specification"
+                )
+        self._by_name = {field.name: field for field in self._base.fields}
+        self._by_transform = {_key(field): field for field in self._base.fields}
+        self._added: list[PartitionField] = []
+        self._removed: set[int] = set()
+        self._new_names: dict[str, str] = {}
         self._last_id = self._metadata.last_partition_id
-        self._added: set[int] = set()
 
     def add_field(
         self, source_column_name: str, transform: str | Transform, partition_field_name: str | None = None
@@ -53,6 +69,10 @@ class UpdateSpec(UpdateBuilder):
             source_column_name: Full name of the column.
             transform: The transform or its text, such as ``bucket[16]``.
             partition_field_name: The field's name; None derives a name such as ``id_bucket_16`` or ``ts_day``.
+
+        Raises:
+            ResolveError: The schema has no such column.
+            ValidationError: The transform does not apply to the column, or the column has it already, or the name is in use.
         """
         schema = self._metadata.schema()
         source = schema.find_field(source_column_name, self._case_sensitive)
@@ -62,20 +82,24 @@ class UpdateSpec(UpdateBuilder):
                 f"transform {made} does not apply to column {source_column_name!r} of type {source.field_type}; "
                 "choose another transform"
             )
-        removed = self._removed_field(source.field_id, made)
-        if removed is not None:
-            return self._restore(removed, removed.name if partition_field_name is None else partition_field_name)
+        if partition_field_name is not None:
+            _check_name(partition_field_name)
+        existing = self._by_transform.get((source.field_id, str(made)))
+        if existing is not None and existing.field_id in self._removed:
+            self._removed.discard(existing.field_id)
+            if partition_field_name in {None, existing.name}:
+                return self
+            return self.rename_field(existing.name, str(partition_field_name))
         self._check_not_partitioned(source.field_id, made)
         field = self._earlier_field(source.field_id, made, partition_field_name)
         if field is None:
-            self._last_id += 1
             column = schema.find_column_name(source.field_id) or source.name
             name = default_name(column, made) if partition_field_name is None else partition_field_name
-            field = PartitionField(source.field_id, self._last_id, made, name)
-        self._added.add(field.field_id)
+            field = PartitionField(source.field_id, self._last_id + 1, made, name)
+        PartitionSpec(field).check_names(schema)
         self._free_name(field.name)
-        validate_partition_name(field.name, made, source.field_id, schema, {each.name for each in self._fields})
-        self._fields.append(field)
+        self._last_id = max(self._last_id, field.field_id)
+        self._added.append(field)
         return self
 
     def add_identity(self, source_column_name: str) -> Self:
@@ -83,31 +107,45 @@ class UpdateSpec(UpdateBuilder):
         return self.add_field(source_column_name, IdentityTransform())
 
     def remove_field(self, name: str) -> Self:
-        """Remove a partition field; format version 1 replaces it by a field with the void transform, which later versions remove."""
-        replaces = self._metadata.format_version == 1
-        field = self._find(name, with_void=not replaces)
-        position = self._fields.index(field)
-        if replaces and field.field_id not in self._added:
-            self._fields[position] = PartitionField(field.source_id, field.field_id, VoidTransform(), field.name)
-        else:
-            del self._fields[position]
+        """Remove a partition field; format version 1 replaces it by a field with the void transform, which later versions remove.
+
+        Raises:
+            ValidationError: The spec has no such field, or the same changes add or rename the field.
+        """
+        field = self._field(name, "remove")
+        if name in self._new_names:
+            raise ValidationError(
+                f"cannot remove partition field {name!r}: the same changes rename it to {self._new_names[name]!r}; expected one of both"
+            )
+        self._removed.add(field.field_id)
         return self
 
     def rename_field(self, name: str, new_name: str) -> Self:
-        """Rename a partition field."""
-        field = self._find(name)
-        self._free_name(new_name)
-        others = {each.name for each in self._fields if each is not field}
-        validate_partition_name(new_name, field.transform, field.source_id, self._metadata.schema(), others)
-        self._fields[self._fields.index(field)] = PartitionField(
-            field.source_id, field.field_id, field.transform, new_name
-        )
+        """Rename a partition field.
+
+        Raises:
+            ValidationError: The spec has no such field, or the same changes add or remove the field.
+        """
+        _check_name(new_name)
+        field = self._field(name, "rename")
+        if field.field_id in self._removed:
+            raise ValidationError(
+                f"cannot rename partition field {name!r}: the same changes remove it; expected one of both"
+            )
+        present = self._by_name.get(new_name)
+        if present is not None and isinstance(present.transform, VoidTransform):
+            self.rename_field(new_name, _numbered_name(present))
+        self._new_names[name] = new_name
         return self
 
     def _changes(self) -> UpdatesAndRequirements:
-        if tuple(self._fields) == self._base.fields:
+        fields = self._fields()
+        if fields == self._base.fields:
             return (), ()
-        new = PartitionSpec(*self._fields, spec_id=max(self._metadata.specs()) + 1)
+        new = PartitionSpec(*fields, spec_id=max(self._metadata.specs()) + 1)
+        schema = self._metadata.schema()
+        new.check_compatible(schema)
+        new.check_names(schema)
         # A server of the Java reference refuses "the spec added last" if the table has an equal spec already.
         same = next((spec for spec in self._metadata.partition_specs if spec.compatible_with(new)), None)
         updates: tuple[TableUpdate, ...]
@@ -123,17 +161,35 @@ class UpdateSpec(UpdateBuilder):
         )
         return updates, requirements
 
-    def _find(self, name: str, *, with_void: bool = False) -> PartitionField:
-        for field in self._fields:
-            if field.name == name and (with_void or not isinstance(field.transform, VoidTransform)):
-                return field
-        if any(field.name == name for field in self._fields):
-            raise ValidationError(f"cannot change partition field {name!r}: it has been removed")
-        names = [field.name for field in self._fields if not isinstance(field.transform, VoidTransform)]
-        raise ValidationError(
-            f"no partition field is named {name!r}; "
-            + (f"expected one of {', '.join(names)}" if names else "the table is unpartitioned")
-        )
+    def _fields(self) -> tuple[PartitionField, ...]:
+        """Return the fields after the changes."""
+        fields = []
+        for field in self._base.fields:
+            name = self._new_names.get(field.name, field.name)
+            if field.field_id not in self._removed:
+                fields.append(PartitionField(field.source_id, field.field_id, field.transform, name))
+            elif self._metadata.format_version == 1:
+                fields.append(PartitionField(field.source_id, field.field_id, VoidTransform(), name))
+        return (*fields, *self._added)
+
+    def _field(self, name: str, verb: str) -> PartitionField:
+        """Return the field of a name of the spec before the changes.
+
+        Raises:
+            ValidationError: The spec has no such field, or the same changes add it.
+        """
+        if any(field.name == name for field in self._added):
+            raise ValidationError(
+                f"cannot {verb} partition field {name!r}: the same changes add it; expected a field of the table's spec"
+            )
+        field = self._by_name.get(name) if isinstance(name, str) else None
+        if field is None:
+            names = [one.name for one in self._base.fields if not isinstance(one.transform, VoidTransform)]
+            raise ValidationError(
+                f"no partition field is named {name!r}; "
+                + (f"expected one of {', '.join(names)}" if names else "the table is unpartitioned")
+            )
+        return field
 
     def _earlier_field(self, source_id: int, transform: Transform, name: str | None) -> PartitionField | None:
         """Return the matching field of an earlier spec, or None; format version 1 does not reuse ids."""
@@ -145,43 +201,45 @@ class UpdateSpec(UpdateBuilder):
                     return field
         return None
 
-    def _removed_field(self, source_id: int, transform: Transform) -> PartitionField | None:
-        """Return the matching field of the current spec if these changes have removed it, else None."""
-        present = {(field.field_id, field.transform) for field in self._fields}
-        for field in self._base.fields:
-            if (field.source_id, field.transform) == (source_id, transform):
-                return None if (field.field_id, field.transform) in present else field
-        return None
-
-    def _restore(self, removed: PartitionField, name: str) -> Self:
-        """Put a removed field of the current spec back at its position."""
-        after = {field.field_id for field in self._base.fields[self._base.fields.index(removed) :]} | self._added
-        self._fields = [field for field in self._fields if field.field_id != removed.field_id]
-        self._free_name(name)
-        names = {field.name for field in self._fields}
-        validate_partition_name(name, removed.transform, removed.source_id, self._metadata.schema(), names)
-        position = sum(field.field_id not in after for field in self._fields)
-        self._fields.insert(position, PartitionField(removed.source_id, removed.field_id, removed.transform, name))
-        return self
-
     def _check_not_partitioned(self, source_id: int, transform: Transform) -> None:
         """Raise ValidationError for a transform that a column has already, or for a second unit of time among the added fields."""
-        for field in self._fields:
-            if field.source_id == source_id and (
-                field.transform == transform
-                or (field.field_id in self._added and field.transform.dedup_name == transform.dedup_name)
-            ):
-                raise ValidationError(
-                    f"cannot add a partition field with transform {transform}: field {field.name!r} already partitions the column by "
-                    f"{field.transform}"
-                )
+        existing = self._by_transform.get((source_id, str(transform)))
+        if existing is None:
+            alike = (source_id, transform.dedup_name)
+            existing = next((one for one in self._added if (one.source_id, one.transform.dedup_name) == alike), None)
+        if existing is not None:
+            raise ValidationError(
+                f"cannot add a partition field with transform {transform}: field {existing.name!r} already partitions the column by "
+                f"{existing.transform}"
+            )
 
     def _free_name(self, name: str) -> None:
-        """Rename a removed field of format version 1 that has a name which is needed now."""
-        for position, field in enumerate(self._fields):
-            if field.name == name and isinstance(field.transform, VoidTransform):
-                moved = f"{field.name}_{field.field_id}"
-                self._fields[position] = PartitionField(field.source_id, field.field_id, field.transform, moved)
+        """Give a void or removed field of the spec another name if an added field takes its name.
+
+        Raises:
+            ValidationError: Another field has the name.
+        """
+        present = self._by_name.get(name)
+        is_free = present is None or present.field_id in self._removed or isinstance(present.transform, VoidTransform)
+        if not is_free or any(field.name == name for field in self._added):
+            raise ValidationError(f"partition field name {name!r} is used twice; rename one of the fields")
+        if present is not None and present.field_id in self._removed:
+            self._new_names[name] = _numbered_name(present)
+        elif present is not None:
+            self.rename_field(name, _numbered_name(present))
+
+
+def _key(field: PartitionField) -> tuple[int, str]:
+    return field.source_id, str(field.transform)
+
+
+def _numbered_name(field: PartitionField) -> str:
+    return f"{field.name}_{field.field_id}"
+
+
+def _check_name(name: object) -> None:
+    if not isinstance(name, str) or name == "":
+        raise ValidationError(f"partition field name: expected text, got {name!r}")
 
 
 def default_name(column: str, transform: Transform) -> str:

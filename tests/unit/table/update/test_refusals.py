@@ -47,10 +47,24 @@ class Draft:
         self.table_metadata = update_table_metadata(self.table_metadata, updates)
 
 
-def removed_twice() -> None:
-    draft = Draft(version=1)
+def two_fields(version: int = 2) -> UpdateSpec:
+    """Changes of a spec with the fields `id_bucket` and `x`."""
+    draft = Draft(version)
+    UpdateSpec(draft).add_field("id", "truncate[4]", "x").commit()
+    return UpdateSpec(draft)
+
+
+def schema_after_removed_field() -> None:
+    draft = Draft()
     UpdateSpec(draft).remove_field("id_bucket").commit()
-    UpdateSpec(draft).remove_field("id_bucket")
+    UpdateSchema(draft).add_column("id_bucket", "int").commit()
+
+
+def unknown_transform() -> UpdateSpec:
+    draft = Draft()
+    field = PartitionField(1, 1000, "round[4]", "id_bucket")
+    draft.table_metadata = draft.table_metadata.model_copy(update={"partition_specs": (PartitionSpec(field),)})
+    return UpdateSpec(draft)
 
 
 def applied(update: TableUpdate) -> TableMetadata:
@@ -65,14 +79,68 @@ REFUSALS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "partition_name_empty": (
         lambda: created(PartitionSpec(PartitionField(1, 1000, "identity", ""))),
         ValidationError,
-        "partition field name: expected text, got an empty name",
+        "partition field name: expected text, got ''",
     ),
     "partition_source_unknown": (
         lambda: created(PartitionSpec(PartitionField(9, 1000, "identity", "x"))),
         ValidationError,
         "partition field x: no column has the id 9",
     ),
-    "partition_field_removed": (removed_twice, ValidationError, "'id_bucket': it has been removed"),
+    "partition_field_unknown": (
+        lambda: two_fields().remove_field("y"),
+        ValidationError,
+        "no partition field is named 'y'; expected one of id_bucket, x",
+    ),
+    "added_partition_field_removed": (
+        lambda: two_fields().add_field("id", "identity", "y").remove_field("y"),
+        ValidationError,
+        "cannot remove partition field 'y': the same changes add it",
+    ),
+    "added_partition_field_renamed": (
+        lambda: two_fields().add_field("id", "identity", "y").rename_field("y", "z"),
+        ValidationError,
+        "cannot rename partition field 'y': the same changes add it",
+    ),
+    "renamed_partition_field_removed": (
+        lambda: two_fields().rename_field("x", "y").remove_field("x"),
+        ValidationError,
+        "cannot remove partition field 'x': the same changes rename it to 'y'",
+    ),
+    "removed_partition_field_renamed": (
+        lambda: two_fields().remove_field("x").rename_field("x", "y"),
+        ValidationError,
+        "cannot rename partition field 'x': the same changes remove it",
+    ),
+    "partition_field_named_as_a_renamed_one": (
+        lambda: two_fields().rename_field("x", "y").add_field("id", "identity", "x"),
+        ValidationError,
+        "partition field name 'x' is used twice",
+    ),
+    "partition_field_named_as_a_void_one": (
+        lambda: two_fields(version=1).remove_field("x").rename_field("id_bucket", "x").commit(),
+        ValidationError,
+        "partition field name 'x' is used twice",
+    ),
+    "partition_field_named_as_a_nested_column": (
+        lambda: two_fields().rename_field("x", "key.part").commit(),
+        ValidationError,
+        "partition field name 'key.part' is a column's name",
+    ),
+    "partition_field_named_as_another_column": (
+        lambda: two_fields().add_field("id", "identity", "key").commit(),
+        ValidationError,
+        "partition field name 'key' is a column's name",
+    ),
+    "partition_spec_with_an_unknown_transform": (
+        unknown_transform,
+        ValidationError,
+        r"field 'id_bucket' has the transform round\[4\]",
+    ),
+    "column_named_as_a_partition_field_of_an_older_spec": (
+        schema_after_removed_field,
+        ValidationError,
+        "partition field name 'id_bucket' is a column's name",
+    ),
     "sort_source_unknown": (
         lambda: created(order=SortOrder(SortField(9))),
         ValidationError,
