@@ -11,9 +11,6 @@ const ENTRIES_PER_KEY: usize = 8;
 const LEAST_ENTRIES: usize = 1 << 12;
 /// The most keys that count before they are added. A manifest states their number, which may be wrong.
 const MOST_EXPECTED: usize = 1 << 20;
-/// The number of no key.
-const NO_KEY: u32 = u32::MAX;
-
 /// A key of the array.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Entry {
@@ -23,14 +20,28 @@ pub(super) struct Entry {
     pub(super) newest: u32,
 }
 
-const ABSENT: Entry = Entry { key: NO_KEY, newest: 0 };
+impl Entry {
+    /// Return the entry as a word that is not 0. The key is less than the greatest 32-bit number.
+    fn word(self) -> u64 {
+        (u64::from(self.key) + 1) << 32 | u64::from(self.newest)
+    }
+
+    /// Return the entry of a word; `None` for 0.
+    fn of_word(word: u64) -> Option<Self> {
+        let key = (word >> 32).checked_sub(1)?;
+        // Both halves of the word have 32 bits.
+        Some(Self { key: key as u32, newest: word as u32 })
+    }
+}
 
 /// The keys in a range of integers, one entry for each integer.
 #[derive(Debug, Default)]
 pub(super) struct DenseIndex {
     /// The integer of the first entry.
     first: i64,
-    entries: Vec<Entry>,
+    /// The word of each entry, 0 for integers that are no key: the system provides large arrays of zeros without a write to
+    /// each page.
+    entries: Vec<u64>,
     /// The number of keys that will be added, if it is known.
     expected: usize,
 }
@@ -69,7 +80,7 @@ impl DenseIndex {
         let start = if count > 0 && start < first { start - spare } else { start };
         let start = start.max(i128::from(i64::MIN));
         let end = if end > first + count as i128 { end + spare } else { end };
-        let mut entries = vec![ABSENT; usize::try_from(end - start).unwrap_or(needed)];
+        let mut entries = vec![0_u64; usize::try_from(end - start).unwrap_or(needed)];
         let moved = usize::try_from(first - start).unwrap_or(0);
         if let Some(kept) = entries.get_mut(moved..moved + count) {
             kept.copy_from_slice(&self.entries);
@@ -80,12 +91,17 @@ impl DenseIndex {
         true
     }
 
-    /// Return the entry of an integer in the range, and whether a key has it.
-    pub(super) fn entry(&mut self, value: i64) -> Option<(&mut Entry, bool)> {
+    /// Return the key of an integer.
+    pub(super) fn key(&self, value: i64) -> Option<Entry> {
+        self.entries.get(self.index(value)).and_then(|word| Entry::of_word(*word))
+    }
+
+    /// Set the key of an integer, which is in the range.
+    pub(super) fn set(&mut self, value: i64, entry: Entry) {
         let index = self.index(value);
-        let entry = self.entries.get_mut(index)?;
-        let is_key = entry.key != NO_KEY;
-        Some((entry, is_key))
+        if let Some(word) = self.entries.get_mut(index) {
+            *word = entry.word();
+        }
     }
 
     /// Return the index of the entry of an integer; beyond the end for an integer outside of the range.
@@ -102,8 +118,7 @@ impl DenseIndex {
         let count = values.len();
         let mut words = vec![0_u64; count.div_ceil(64)];
         for (row, value) in values.enumerate() {
-            let entry = self.entries.get(self.index(value));
-            let found = entry.is_some_and(|entry| entry.key != NO_KEY && applies(entry));
+            let found = self.key(value).is_some_and(|entry| applies(&entry));
             if let Some(word) = words.get_mut(row / 64) {
                 *word |= u64::from(found) << (row % 64);
             }
@@ -112,7 +127,7 @@ impl DenseIndex {
     }
 
     /// Return the entries of the keys.
-    pub(super) fn keys(&self) -> impl Iterator<Item = &Entry> {
-        self.entries.iter().filter(|entry| entry.key != NO_KEY)
+    pub(super) fn keys(&self) -> impl Iterator<Item = Entry> {
+        self.entries.iter().filter_map(|word| Entry::of_word(*word))
     }
 }

@@ -93,14 +93,13 @@ impl EqualityKeys {
             return false;
         }
         for (row, value) in integers.iter().enumerate() {
-            match dense.entry(value) {
-                Some((entry, true)) => entry.newest = sources.add(entry.key, entry.newest, source),
-                Some((entry, false)) => {
-                    *entry = Entry { key: sources.keys() as u32, newest: source };
-                    column.push(cells.get(row));
-                    sources.push();
-                }
-                None => {}
+            let known = dense.key(value);
+            let key = known.map_or(sources.keys() as u32, |known| known.key);
+            let newest = known.map_or(source, |known| sources.add(key, known.newest, source));
+            dense.set(value, Entry { key, newest });
+            if known.is_none() {
+                column.push(cells.get(row));
+                sources.push();
             }
         }
         true
@@ -112,7 +111,7 @@ impl EqualityKeys {
         let words = self.columns.first().and_then(StoredColumn::words).unwrap_or_default();
         self.table.reserve(words.len(), |slot| slot.hash);
         self.prefilter = Prefilter::new(words.len());
-        for Entry { key, newest } in dense.keys().copied() {
+        for Entry { key, newest } in dense.keys() {
             let Some(word) = words.get(key as usize) else { continue };
             let hash = self.hash.of_word(*word);
             self.prefilter.add(hash);
