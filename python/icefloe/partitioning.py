@@ -199,9 +199,11 @@ class PartitionSpec(JsonModel):
             seen.add(field.name)
             column_id = schema.column_id(field.name)
             if column_id not in {None, field.source_id}:
+                source = schema.find_column_name(field.source_id)
+                of = "a dropped column" if source is None else f"column {source!r}"
                 raise ValidationError(
-                    f"partition field name {field.name!r} is a column's name; expected a field of this column, got {field.transform} of "
-                    f"{schema.find_column_name(field.source_id)!r}: choose another name"
+                    f"partition field name {field.name!r} is a column's name; expected a field of this column, got {field.transform} of {of}: "
+                    "choose another name"
                 )
 
     def __len__(self) -> int:

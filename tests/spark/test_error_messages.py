@@ -9,6 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from icefloe.exceptions import IcebergError, ResolveError, SchemaMismatchError
+from icefloe.expressions import EqualTo
 from icefloe.schema import Schema
 from icefloe.spark import data_source, functions
 from icefloe.spark.metadata_tables import metadata_rows
@@ -86,6 +87,7 @@ class Cases:
     def causes(self):
         return {
             "merge on no keys": lambda: self.merge(on=[]),
+            "merge on an expression": lambda: self.merge(on=EqualTo("id", 1)),
             "merge without clauses": lambda: self.merge().execute(),
             "merge with an unknown key": lambda: self.merge(on={"id": "nope"}).when_matched_delete().execute(),
             "merge with an unknown key of the table": lambda: (
