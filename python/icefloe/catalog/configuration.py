@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from icefloe.exceptions import ValidationError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 FILE_NAMES = (".icefloe.yaml", ".pyiceberg.yaml")
 PREFIXES = ("PYICEBERG_CATALOG__", "ICEFLOE_CATALOG__")
@@ -207,8 +207,14 @@ def flattened(properties: Mapping[str, Any], prefix: str = "") -> dict[str, Any]
     for key, value in properties.items():
         if isinstance(value, dict):
             flat |= flattened(value, f"{prefix}{key}.")
-        elif isinstance(value, bytes | list | tuple | set):
-            raise ValidationError(f"property {prefix}{key}: expected text, a number or a boolean, got {value!r}")
+        elif isinstance(value, bytes | set) or (isinstance(value, list | tuple) and not _are_texts(value)):
+            raise ValidationError(
+                f"property {prefix}{key}: expected text, a number, a boolean or a list of texts, got {value!r}"
+            )
         elif value is not None:
             flat[f"{prefix}{key}"] = value
     return flat
+
+
+def _are_texts(values: Sequence[Any]) -> bool:
+    return len(values) > 0 and all(isinstance(one, str) for one in values)
