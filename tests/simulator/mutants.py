@@ -312,8 +312,8 @@ POWER_CUT_MUTANTS = {
     "files are not synced": Mutant(f"{TRANSACTION}.sync_files", "self._unsynced.sync()", "pass", ("sql", "append")),
     "files are synced after the swap": Mutant(
         f"{TRANSACTION}._swap",
-        "self.sync_files()\n    return self._table.catalog.commit_table(self._table, requirements, self._updates)",
-        "response = self._table.catalog.commit_table(self._table, requirements, self._updates)\n"
+        "self.sync_files()\n    self._is_sent = True\n    return self._table.catalog.commit_table(self._table, requirements, self._updates)",
+        "self._is_sent = True\n    response = self._table.catalog.commit_table(self._table, requirements, self._updates)\n"
         "    self.sync_files()\n    return response",
         ("hadoop", "append"),
     ),
