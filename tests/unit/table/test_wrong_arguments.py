@@ -37,7 +37,7 @@ CALLS: dict[str, tuple[Callable[[Any], object], str]] = {
     ),
     "retention that is text": (
         lambda t: t.manage_snapshots().create_branch(head(t), "b", max_ref_age_ms="7"),
-        "max_ref_age_ms: expected a positive whole number, got '7'",
+        "max_ref_age_ms: expected a whole number, 1 or above, got '7'",
     ),
     "roll back to text": (lambda t: t.manage_snapshots().rollback_to_timestamp("now"), "expected milliseconds since"),
     "format version that is text": (lambda t: t.transaction().upgrade_table_version("2"), "expected 1 or 2, got '2'"),

@@ -235,9 +235,9 @@ class ManageSnapshots(UpdateBuilder):
         Raises:
             ValidationError: There is no such branch, or the number is not positive.
         """
-        checked_integer("min_snapshots_to_keep", min_snapshots_to_keep, least=1)
+        number = checked_integer("min_snapshots_to_keep", min_snapshots_to_keep, least=1)
         ref = self._ref(branch_name, SnapshotRefType.BRANCH)
-        return self._put(branch_name, ref.model_copy(update={"min_snapshots_to_keep": min_snapshots_to_keep}))
+        return self._put(branch_name, ref.model_copy(update={"min_snapshots_to_keep": number}))
 
     def set_max_snapshot_age_ms(self, branch_name: str, max_snapshot_age_ms: int) -> Self:
         """Set the age in milliseconds up to which snapshot expiry keeps the snapshots of a branch.
@@ -245,9 +245,9 @@ class ManageSnapshots(UpdateBuilder):
         Raises:
             ValidationError: There is no such branch, or the age is not positive.
         """
-        checked_integer("max_snapshot_age_ms", max_snapshot_age_ms, least=1)
+        number = checked_integer("max_snapshot_age_ms", max_snapshot_age_ms, least=1)
         ref = self._ref(branch_name, SnapshotRefType.BRANCH)
-        return self._put(branch_name, ref.model_copy(update={"max_snapshot_age_ms": max_snapshot_age_ms}))
+        return self._put(branch_name, ref.model_copy(update={"max_snapshot_age_ms": number}))
 
     def set_max_ref_age_ms(self, name: str, max_ref_age_ms: int) -> Self:
         """Set the age in milliseconds at which snapshot expiry removes a branch or tag.
@@ -255,11 +255,11 @@ class ManageSnapshots(UpdateBuilder):
         Raises:
             ValidationError: There is no such branch or tag, or the age is not positive.
         """
-        checked_integer("max_ref_age_ms", max_ref_age_ms, least=1)
+        number = checked_integer("max_ref_age_ms", max_ref_age_ms, least=1)
         refs = self._refs
         if _checked_name(name) not in refs:
             raise ValidationError(f"the table has no branch or tag {name!r}; expected one of {sorted(refs)}")
-        return self._put(name, refs[name].model_copy(update={"max_ref_age_ms": max_ref_age_ms}))
+        return self._put(name, refs[name].model_copy(update={"max_ref_age_ms": number}))
 
     def cherry_pick(self, snapshot_id: int) -> Self:
         """Apply the changes of a snapshot to main: move main to it if its parent is main's head, or else append its files again.
@@ -355,4 +355,4 @@ def _checked_name(name: str) -> str:
 
 def _check_positive(name: str, value: int | None) -> None:
     if value is not None and (type(value) is not int or value <= 0):
-        raise ValidationError(f"{name}: expected a positive whole number, got {value!r}")
+        raise ValidationError(f"{name}: expected a whole number, 1 or above, got {value!r}")

@@ -50,7 +50,7 @@ class JoinCondition:
             ValidationError: `on` has another form or is empty, or the text is not an SQL expression.
 
         >>> JoinCondition.of("target.id = source.key").terms()
-        ((JoinKey(target='id', source='key', null_safe=False, exact=False),), ())
+        ((JoinKey(target='id', source='key', null_safe=False, exact=False, cast=False),), ())
         """
         if isinstance(on, str):
             parse(on, any_function=any_function)

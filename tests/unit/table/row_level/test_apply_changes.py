@@ -201,7 +201,7 @@ def test_last_change_of_each_key_of_several_columns_is_applied(table, seed, sequ
             "'at' is null in 1",
         ),
         (changes((1, "a", 1, "U", 1)), ([], "op", "at"), ValidationError, "no key columns"),
-        (changes((1, "a", 1, "U", 1)), ("id", "op", "at"), ValidationError, "no key columns"),
+        (changes((1, "a", 1, "U", 1)), ("id", "op", "at"), ValidationError, "expected a list or tuple of names"),
         (changes((1, "a", 1, "U", 1)), (["key"], "op", "at"), ResolveError, "no key column 'key'"),
         (changes((1, "a", 1, "U", 1)), (["id"], "operation", "at"), ResolveError, "expected one column 'operation'"),
         (changes((1, "a", 1, "U", 1)), (["id"], "n", "at"), ValidationError, "type int64; expected string"),
