@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from icefloe.arguments import check_callable, checked_flag
+from icefloe.arguments import check_callable, checked_flag, checked_text
 from icefloe.exceptions import ValidationError
 from icefloe.table.environment import SYSTEM, Environment
 from icefloe.table.maintenance.age import Moment, iso_time, moment_ms
@@ -88,8 +88,16 @@ class RemoveOrphanFiles:
         Args:
             location: The directory.
             allow_outside: Whether it may be outside of these directories, such as an earlier data path.
+
+        Raises:
+            ValidationError: The location is empty or the root of a file system.
         """
-        self._location, self._is_outside_allowed = location.rstrip("/"), allow_outside
+        directory = checked_text("location", location).rstrip("/")
+        if directory == "" or directory.endswith(":"):
+            raise ValidationError(
+                f"location: expected a directory such as 's3://bucket/table', got {location!r}, which holds more than a table"
+            )
+        self._location, self._is_outside_allowed = directory, checked_flag("allow_outside", allow_outside)
         return self
 
     def prefix_mismatch_mode(self, mode: str) -> Self:

@@ -301,3 +301,9 @@ def test_values_are_json(table):
     result = table.maintenance.execute(plan)
     assert result.as_dict()["deleted_files"] == 1
     assert str(result) == "db.t: deleted 1 orphan file of 6 B"
+
+
+@pytest.mark.parametrize("location", ["", "/", "file:///", "s3://"])
+def test_root_of_a_file_system_is_refused(table, location):
+    with pytest.raises(ValidationError, match="location: expected a directory"):
+        removal(table).location(location, allow_outside=True)
