@@ -83,13 +83,19 @@ def accepted_by_the_core_alone(kind: str, stored: bytes) -> bool:
     return kind.startswith("decimal") and 10**38 <= abs(int.from_bytes(stored, "big", signed=True)) < 2**127
 
 
+def is_time_of_another_day(kind: str, value: Any) -> bool:
+    """Return whether a value is microseconds that no time of day has: the core refuses their bytes."""
+    return kind == "time" and not 0 <= value < MICROS_PER_DAY
+
+
 any_bytes = st.one_of(st.binary(max_size=20), *(st.binary(min_size=size, max_size=size) for size in (4, 8, 16)))
 
 
 @bounded
 @given(primitive_types, any_bytes)
 def test_bytes_are_accepted_by_python_and_the_core_alike(kind: str, stored: bytes) -> None:
-    accepted = python_value(kind, stored) is not None
+    value = python_value(kind, stored)
+    accepted = value is not None and not is_time_of_another_day(kind, value)
     assert (core_value(kind, stored) is not None) == (accepted or accepted_by_the_core_alone(kind, stored))
 
 
@@ -102,9 +108,8 @@ def test_bytes_have_the_same_value_in_python_and_the_core(kind: str, stored: byt
     if kind.startswith("decimal"):
         # A bound may have more digits than the type; its JSON value is refused then.
         assert Decimal(crossed) == value
-    elif kind == "time" and not 0 <= value < MICROS_PER_DAY:
-        with pytest.raises(IcebergError):
-            from_json_value(type_from_text(kind), crossed)
+    elif is_time_of_another_day(kind, value):
+        assert crossed is None
     else:
         assert same(from_json_value(type_from_text(kind), crossed), value)
 
