@@ -10,7 +10,7 @@ from icefloe.catalog.catalog import Catalog
 from icefloe.catalog.configuration import PY_CATALOG_IMPL, TYPE, catalog_properties, default_catalog, flattened
 from icefloe.catalog.memory import InMemoryCatalog
 from icefloe.catalog.table_creation import TABLE_DEFAULT, TABLE_OVERRIDE
-from icefloe.exceptions import ValidationError
+from icefloe.exceptions import FeatureUnsupportedError, ValidationError
 from icefloe.io.file_io import STORAGE_PREFIXES
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ SCHEMES = {
     "https": "rest",
 }
 """The type that the scheme of `uri` implies."""
-PLANNED = ("dynamodb", "bigquery")
+UNSUPPORTED = ("dynamodb", "bigquery")
 PY_IO_IMPL = "py-io-impl"
 
 
@@ -86,7 +86,7 @@ def load_catalog(name: str | None = None, **properties: str | None) -> Catalog:
 
     Raises:
         ValidationError: The type or a property is unknown, or a required property is missing.
-        NotImplementedError: The type is not supported yet.
+        FeatureUnsupportedError: PyIceberg has the type, and icefloe has not.
 
     Examples:
         >>> catalog = load_catalog("scratch", type="memory")
@@ -153,8 +153,8 @@ def _type(name: str, properties: Properties) -> str:
     if given is None:
         return _inferred_type(name, properties)
     kind = ALIASES.get(given.lower(), given.lower())
-    if kind in PLANNED:
-        raise NotImplementedError(f"catalog {name!r}: type {given!r} is not supported yet; expected {_types()}")
+    if kind in UNSUPPORTED:
+        raise FeatureUnsupportedError(f"catalog {name!r}: type {given!r} is not supported; expected {_types()}")
     if kind not in _constructors():
         raise ValidationError(f"catalog {name!r}: unknown type {given!r}; expected {_types()}")
     return kind

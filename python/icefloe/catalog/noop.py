@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NoReturn
 
 from icefloe.catalog.catalog import Catalog
+from icefloe.exceptions import FeatureUnsupportedError
 
 if TYPE_CHECKING:
     from typing import Any
 
 
 class NoopCatalog(Catalog):
-    """Every operation raises NotImplementedError."""
+    """A catalog that refuses every operation with FeatureUnsupportedError."""
 
     def _refuse(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise NotImplementedError(
+        raise FeatureUnsupportedError(
             f"catalog {self.name!r} is a NoopCatalog, which supports no operation; use a catalog from load_catalog()"
         )
 

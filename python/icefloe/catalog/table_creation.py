@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
-from icefloe.exceptions import CommitFailedException, NoSuchTableError, TableAlreadyExistsError
+from icefloe.exceptions import CommitFailedException, FeatureUnsupportedError, NoSuchTableError, TableAlreadyExistsError
 from icefloe.partitioning import UNPARTITIONED_PARTITION_SPEC, PartitionSpec
 from icefloe.schema import Schema
 from icefloe.table.sorting import UNSORTED_SORT_ORDER, SortOrder
@@ -125,9 +125,9 @@ class TableCreation(ABC):
         Raises:
             TableAlreadyExistsError: A table of this name exists.
             NoSuchNamespaceError: The namespace does not exist.
-            NotImplementedError: The catalog cannot create a table with rows in one commit.
+            FeatureUnsupportedError: The catalog cannot create a table with rows in one commit.
         """
-        raise NotImplementedError(
+        raise FeatureUnsupportedError(
             f"create_table_transaction is not supported by {type(self).__name__}; create the table, then use table.transaction()"
         )
 

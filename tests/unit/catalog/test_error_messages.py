@@ -69,8 +69,8 @@ LOADING: dict[str, Case] = {
     ),
     "type that is not supported": (
         lambda _: load_catalog("x", type="bigquery"),
-        NotImplementedError,
-        "catalog 'x': type 'bigquery' is not supported yet; expected sql, rest, hadoop, memory, hive or glue",
+        FeatureUnsupportedError,
+        "catalog 'x': type 'bigquery' is not supported; expected sql, rest, hadoop, memory, hive or glue",
     ),
     "uri that is missing": (
         lambda _: load_catalog("x", type="sql"),
@@ -113,7 +113,7 @@ LOADING: dict[str, Case] = {
     ),
     "no operation": (
         lambda _: NoopCatalog("none").list_tables("db"),
-        NotImplementedError,
+        FeatureUnsupportedError,
         "catalog 'none' is a NoopCatalog, which supports no operation; use a catalog from load_catalog()",
     ),
 }

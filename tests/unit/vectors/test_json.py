@@ -16,7 +16,7 @@ from icefloe.table.sorting import UNSORTED_SORT_ORDER, SortOrder
 from icefloe.table.update.spec import UpdateSpec
 from icefloe.types import NestedField
 
-from tests.unit.table.update.test_evolution import Recorder
+from tests.unit.table.update.recorder import Recorder
 from tests.unit.vectors.vector_cases import cases
 
 

@@ -1,7 +1,7 @@
 """A walk over the parameters of public calls: each gets values that it cannot take, the other parameters keep right ones.
 
 A value that the annotation of a parameter excludes must be refused. A value that the annotation admits, such as a negative number or the
-name of no column, may be accepted. Either way no exception but those of `icefloe.exceptions` may come out.
+name that no column has, may be accepted. A call raises only exceptions of `icefloe.exceptions`.
 """
 
 from __future__ import annotations

@@ -233,7 +233,7 @@ class _JoinBinder:
 
     def _add_value_key(self, name: str, value: Value, kind: pa.DataType, *, null_safe: bool) -> None:
         if kinds.is_integer(kind) and kinds.common(kind, value.kind) != kind:
-            # A number beyond the range of the column equals none of its values.
+            # Source numbers outside the range of the column's type match no target row.
             self._of_source.append(computed(pa.bool_(), lambda values: _is_within(values, kind), [value]))
         values = function_of(coerced(value, kind), self._schema.field(name).type, self._label)
         self._keys[name] = HashKey(name, values, null_safe)

@@ -69,7 +69,7 @@ impl FilePositions<'_> {
         let mut column = factory.create_column_writers(0)?.pop().ok_or_else(none)?;
         let schema = first.schema();
         let field = schema.fields().last().ok_or_else(none)?;
-        // A call for each page makes pages end at the same rows as those of the paths.
+        // One write per page ends the pages of positions at the same rows as the pages of paths.
         for positions in self.positions.chunks(page_rows) {
             let positions: ArrayRef = Arc::new(Int64Array::from(positions.to_vec()));
             for leaf in compute_leaves(field, &positions)? {

@@ -1,4 +1,4 @@
-"""Schema, partition and sort order evolution: the updates of the builders."""
+"""Schema evolution: the updates of its builder."""
 
 from __future__ import annotations
 
@@ -8,58 +8,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from icefloe.exceptions import FeatureUnsupportedError, ResolveError, ValidationError
-from icefloe.partitioning import PartitionField, PartitionSpec
-from icefloe.schema import Schema
-from icefloe.table.metadata import TableMetadata, new_table_metadata
-from icefloe.table.sorting import NullOrder, SortField, SortOrder
-from icefloe.table.update import (
-    SetDefaultSortOrderUpdate,
-    SetDefaultSpecUpdate,
-    TableRequirement,
-    TableUpdate,
-    UpgradeFormatVersionUpdate,
-    update_table_metadata,
-)
 from icefloe.table.update.schema import UpdateSchema
-from icefloe.table.update.sorting import UpdateSortOrder
-from icefloe.table.update.spec import UpdateSpec
-from icefloe.types import ListType, MapType, NestedField, StructType
+from icefloe.types import ListType
 
-
-class Recorder:
-    """A transaction that only applies updates to metadata."""
-
-    def __init__(self, metadata: TableMetadata) -> None:
-        self.table_metadata = metadata
-        self.commits = 0
-        self.updates: tuple[TableUpdate, ...] = ()
-
-    def apply_updates(self, updates: tuple[TableUpdate, ...], requirements: tuple[TableRequirement, ...] = ()) -> None:
-        for requirement in requirements:
-            requirement.validate(self.table_metadata)
-        self.table_metadata = update_table_metadata(self.table_metadata, updates, enforce_validation=True)
-        self.commits += 1
-        self.updates = updates
-
-    @property
-    def schema(self) -> Schema:
-        return self.table_metadata.schema()
-
-    def names(self) -> list[str]:
-        return [field.name for field in self.schema.fields]
-
-
-def table(**properties: Any) -> Recorder:
-    schema = Schema(
-        NestedField(1, "id", "int", required=True),
-        NestedField(2, "day", "date"),
-        NestedField(3, "at", StructType(NestedField(4, "x", "float", required=True), NestedField(5, "y", "float"))),
-        NestedField(6, "tags", ListType(7, StructType(NestedField(8, "k", "string")))),
-        NestedField(9, "named", MapType(10, "string", 11, "decimal(9, 2)")),
-        identifier_field_ids=[1],
-    )
-    spec = PartitionSpec(PartitionField(2, 1000, "month", "day_month"))
-    return Recorder(new_table_metadata(schema, spec, SortOrder(SortField(1)), "/t", properties))
+from tests.unit.table.update.recorder import table
 
 
 def test_added_column_gets_a_new_id_and_its_insides_the_next() -> None:
@@ -160,19 +112,6 @@ def test_identifier_fields_are_stored_once_and_in_order() -> None:
     assert recorder.schema.identifier_field_ids == [1, 2]
 
 
-def test_partition_field_inside_a_list_or_map_is_refused() -> None:
-    for path in ("tags.element.k", "named.key"):
-        with pytest.raises(ValidationError, match="is inside"):
-            UpdateSpec(table()).add_field(path, "identity").commit()
-
-
-def test_default_name_of_a_nested_partition_field_has_the_path() -> None:
-    recorder = table()
-    with UpdateSpec(recorder) as update:
-        update.add_identity("at.x")
-    assert recorder.table_metadata.spec().fields[-1].name == "at.x"
-
-
 def test_empty_update_commits_nothing() -> None:
     recorder = table()
     with UpdateSchema(recorder) as update:
@@ -266,153 +205,3 @@ def test_union_adds_widens_and_loosens_but_never_drops() -> None:
     assert recorder.commits == 1
     with pytest.raises(ValidationError, match="Cannot change column type"):
         UpdateSchema(recorder).union_by_name(pa.schema([("day", pa.string())]))
-
-
-def test_spec_gains_and_loses_fields() -> None:
-    recorder = table()
-    with UpdateSpec(recorder) as update:
-        update.add_field("id", "bucket[16]").add_field("at.x", "identity", "lat").remove_field("day_month")
-    spec = recorder.table_metadata.spec()
-    assert [(field.field_id, field.name, str(field.transform)) for field in spec.fields] == [
-        (1001, "id_bucket_16", "bucket[16]"),
-        (1002, "lat", "identity"),
-    ]
-    with UpdateSpec(recorder) as update:
-        update.remove_field("id_bucket_16").add_field("day", "month").rename_field("lat", "latitude")
-    assert [(field.field_id, field.name) for field in recorder.table_metadata.spec().fields] == [
-        (1002, "latitude"),
-        (1000, "day_month"),
-    ]
-
-
-def test_version_1_keeps_removed_fields_as_void() -> None:
-    recorder = table(**{"format-version": "1"})
-    with UpdateSpec(recorder) as update:
-        update.remove_field("day_month").add_field("day", "year", "day_month")
-    assert [(field.field_id, field.name, str(field.transform)) for field in recorder.table_metadata.spec().fields] == [
-        (1000, "day_month_1000", "void"),
-        (1001, "day_month", "year"),
-    ]
-
-
-def test_column_is_partitioned_by_a_second_unit_of_time_in_a_later_change() -> None:
-    recorder = table()
-    UpdateSpec(recorder).add_field("day", "year").commit()
-    assert [(field.field_id, field.name) for field in recorder.table_metadata.spec().fields] == [
-        (1000, "day_month"),
-        (1001, "day_year"),
-    ]
-
-
-def test_void_field_of_an_upgraded_table_is_removed() -> None:
-    recorder = table(**{"format-version": "1"})
-    UpdateSpec(recorder).remove_field("day_month").commit()
-    removed = recorder.table_metadata
-    UpdateSpec(recorder).remove_field("day_month").commit()
-    assert recorder.table_metadata is removed
-    recorder.apply_updates((UpgradeFormatVersionUpdate(format_version=2),))
-    UpdateSpec(recorder).remove_field("day_month").commit()
-    assert recorder.table_metadata.spec().fields == ()
-
-
-@pytest.mark.parametrize("version", ["1", "2"])
-def test_removed_partition_field_that_is_added_again_returns_to_its_place(version: str) -> None:
-    recorder = table(**{"format-version": version})
-    UpdateSpec(recorder).add_field("id", "bucket[16]").add_field("at.x", "identity", "lat").commit()
-    before = recorder.table_metadata
-    UpdateSpec(recorder).remove_field("id_bucket_16").remove_field("day_month").add_field("id", "bucket[16]").add_field(
-        "day", "month"
-    ).commit()
-    assert recorder.table_metadata is before
-    UpdateSpec(recorder).remove_field("id_bucket_16").add_field("at.y", "identity", "long").add_field(
-        "id", "bucket[16]", "bucket"
-    ).commit()
-    assert [(field.field_id, field.name) for field in recorder.table_metadata.spec().fields] == [
-        (1000, "day_month"),
-        (1001, "bucket"),
-        (1002, "lat"),
-        (1003, "long"),
-    ]
-
-
-def test_returning_partition_field_leaves_its_name_to_the_added_field() -> None:
-    recorder = table()
-    update = UpdateSpec(recorder).remove_field("day_month").add_field("id", "bucket[4]", "day_month")
-    update.add_field("day", "month").commit()
-    assert [(field.field_id, field.name) for field in recorder.table_metadata.spec().fields] == [
-        (1000, "day_month_1000"),
-        (1001, "day_month"),
-    ]
-
-
-def test_partition_fields_swap_their_names() -> None:
-    recorder = table()
-    UpdateSpec(recorder).add_field("id", "bucket[4]", "key").commit()
-    UpdateSpec(recorder).rename_field("day_month", "key").rename_field("key", "day_month").commit()
-    assert [(field.field_id, field.name) for field in recorder.table_metadata.spec().fields] == [
-        (1000, "key"),
-        (1001, "day_month"),
-    ]
-
-
-def test_partition_field_has_the_name_of_its_source_column() -> None:
-    recorder = table()
-    UpdateSpec(recorder).add_field("id", "bucket[4]", "id").commit()
-    assert str(recorder.table_metadata.spec().fields[-1]) == "1001: id: bucket[4](1)"
-
-
-def test_void_field_is_renamed() -> None:
-    recorder = table(**{"format-version": "1"})
-    UpdateSpec(recorder).remove_field("day_month").commit()
-    UpdateSpec(recorder).rename_field("day_month", "old").commit()
-    assert str(recorder.table_metadata.spec().fields[0]) == "1000: old: void(2)"
-
-
-def test_update_of_the_spec_without_a_change_commits_nothing() -> None:
-    recorder = table()
-    UpdateSpec(recorder).commit()
-    UpdateSpec(recorder).remove_field("day_month").add_field("day", "month").commit()
-    UpdateSpec(recorder).rename_field("day_month", "month").rename_field("day_month", "day_month").commit()
-    assert recorder.commits == 0
-
-
-def test_spec_and_sort_order_of_earlier_versions_are_chosen_by_their_ids() -> None:
-    recorder = table()
-    UpdateSpec(recorder).add_identity("id").commit()
-    UpdateSpec(recorder).remove_field("id").commit()
-    assert recorder.updates == (SetDefaultSpecUpdate(spec_id=0),)
-    UpdateSortOrder(recorder).desc("day").commit()
-    UpdateSortOrder(recorder).asc("id", null_order=NullOrder.NULLS_FIRST).commit()
-    assert recorder.updates == (SetDefaultSortOrderUpdate(sort_order_id=1),)
-    assert len(recorder.table_metadata.partition_specs) == len(recorder.table_metadata.sort_orders) == 2
-
-
-@pytest.mark.parametrize(
-    ("change", "why"),
-    [
-        (lambda update: update.add_field("day", "month"), "already"),
-        (lambda update: update.add_field("day", "day").add_field("day", "year"), "already"),
-        (lambda update: update.add_field("at", "identity"), "does not apply"),
-        (lambda update: update.add_field("id", "day"), "does not apply"),
-        (lambda update: update.add_field("id", "zorder"), "does not apply"),
-        (lambda update: update.add_field("id", "bucket[2]", "day"), "column's name"),
-        (lambda update: update.remove_field("nope"), "no partition field"),
-        (lambda update: update.add_field("id", "bucket[2]", "day_month"), "used twice"),
-    ],
-)
-def test_invalid_partition_field_is_refused(change: Any, why: str) -> None:
-    with pytest.raises(ValidationError, match=why):
-        change(UpdateSpec(table()))
-
-
-def test_sort_order_is_replaced_and_removed() -> None:
-    recorder = table()
-    with UpdateSortOrder(recorder) as update:
-        update.desc("day", "year", NullOrder.NULLS_FIRST).asc("id")
-    assert str(recorder.table_metadata.sort_order()) == "[\n  year(2) DESC NULLS FIRST\n  1 ASC NULLS LAST\n]"
-    assert recorder.table_metadata.default_sort_order_id == 2
-    UpdateSortOrder(recorder).commit()
-    assert recorder.table_metadata.sort_order().is_unsorted
-    assert recorder.table_metadata.default_sort_order_id == 0
-    with pytest.raises(ValidationError, match="does not apply"):
-        UpdateSortOrder(recorder).asc("at").commit()
