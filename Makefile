@@ -382,8 +382,9 @@ bench-maintenance: | $(VENV)/.tools ## Time the plans of expiry and of orphan fi
 	@$(BENCH_BIN)/python benches/maintenance.py $(BENCH_ARGS)
 
 .PHONY: bench-races
-bench-races: | $(VENV)/.tools ## Let 8 processes append to one table of each catalog, beside PyIceberg (BENCH_ARGS="--catalog sqlite --commits 25")
+bench-races: $(REST_SERVER)/.ready $(BIN)/versitygw | $(VENV)/.tools ## Let 8 processes append to one table of each catalog, beside PyIceberg (BENCH_ARGS="--catalog sqlite --commits 25")
 	@$(MAKE) --no-print-directory PROFILE=release .bench/.ready
+	@ln -sfn $(abspath $(VENV))/jars .bench/venv/jars
 	@$(WITH_JAVA) PATH="$(abspath $(BIN)):$$PATH" PYTHONPATH=benches:. $(BENCH_BIN)/python -m races $(BENCH_ARGS)
 
 .PHONY: bench-appends
