@@ -84,18 +84,22 @@ class FileGroup:
         if writer is not None:
             writer.keep()
 
-    def on_head(self, table: Any) -> FileGroup | None:
-        """Return the group with its files that are still live on the branch's head; None if none needs a rewrite."""
+    def on_head(self, table: Any) -> FileGroup:
+        """Return the group with its files that are still live on the branch's head."""
         metadata = table.metadata
         head = head_of(metadata, self._plan.branch)
         if head is None:
-            return None
+            return FileGroup(self.number, self._plan, self.files.slice(0, 0), self.deletes.slice(0, 0), (None, 0))
         scan = whole_files(table, metadata, head.snapshot_id)
         live = scan.files.filter(pc.is_in(scan.files.column("file_path"), value_set=self.files.column("file_path")))
         files, deletes = with_own_deletes(live, scan.deletes)
-        if files.num_rows == 0 or (files.num_rows == 1 and deletes.num_rows == 0):
-            return None
         return FileGroup(self.number, self._plan, files, deletes, (head.snapshot_id, head.sequence_number or 0))
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the group needs no rewrite: it has no file, or a single one without deletes."""
+        files, deletes = int(self.files.num_rows), int(self.deletes.num_rows)
+        return files == 0 or (files == 1 and deletes == 0)
 
 
 def groups_of(plan: RewriteDataFilesPlan) -> Iterator[FileGroup]:

@@ -76,6 +76,7 @@ class RewriteDataFilesResult(Result):
         removed_delete_files_count: Delete files that no data file needs any more and that were removed.
         snapshot_ids: The snapshots that were committed.
         failures: One text for each group that was not rewritten.
+        gone_data_files_count: Data files of the plan that concurrent commits removed.
     """
 
     verb: ClassVar[str] = "rewrite_data_files"
@@ -87,11 +88,12 @@ class RewriteDataFilesResult(Result):
     removed_delete_files_count: int = 0
     snapshot_ids: tuple[int, ...] = ()
     failures: tuple[str, ...] = ()
+    gone_data_files_count: int = 0
 
     def summary(self) -> str:
         """Return one sentence on what was done."""
         if not self.snapshot_ids and not self.failures:
-            return "rewrite_data_files: nothing was rewritten"
+            return f"rewrite_data_files: nothing was rewritten{self._gone()}"
         text = (
             f"rewrite_data_files: replaced {count_text(self.rewritten_data_files_count, 'data file')} of "
             f"{bytes_text(self.rewritten_bytes_count)} by {count_text(self.added_data_files_count, 'data file')} of "
@@ -100,6 +102,11 @@ class RewriteDataFilesResult(Result):
         if self.removed_delete_files_count > 0:
             text += f" and removed {count_text(self.removed_delete_files_count, 'delete file')}"
         text += f" in {count_text(len(self.snapshot_ids), 'commit')}"
+        text += self._gone()
         if self.failures:
             text += f"; {count_text(self.failed_data_files_count, 'data file')} not rewritten: {self.failures[0]}"
         return text
+
+    def _gone(self) -> str:
+        count = self.gone_data_files_count
+        return f"; concurrent commits removed {count_text(count, 'data file')} of the plan" if count > 0 else ""

@@ -52,6 +52,7 @@ class _Progress:
     removed_deletes: int = 0
     failed: int = 0
     failed_commits: int = 0
+    gone: int = 0
     snapshot_ids: list[int] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     errors: list[BaseException] = field(default_factory=list)
@@ -66,6 +67,7 @@ class _Progress:
             removed_delete_files_count=self.removed_deletes,
             snapshot_ids=tuple(self.snapshot_ids),
             failures=tuple(self.failures),
+            gone_data_files_count=self.gone,
         )
 
 
@@ -107,7 +109,7 @@ class RewriteRun:
             with MaintenanceProgress(rows, "rewriting", "rows") as self._bar:
                 for attempt in range(1, ROUNDS + 1 if groups else 1):
                     lost = self._round(groups)
-                    groups = [again for group in lost if (again := group.on_head(self._table)) is not None]
+                    groups = [group for group in self._on_head(lost) if not group.is_settled]
                     if not groups:
                         break
                     if attempt == ROUNDS:
@@ -132,6 +134,12 @@ class RewriteRun:
     def _is_partial(self) -> bool:
         wanted = self._plan.options.partial_progress_enabled
         return self._plan.groups.num_rows > PARTIAL_PROGRESS_GROUPS if wanted is None else wanted
+
+    def _on_head(self, lost: list[FileGroup]) -> list[FileGroup]:
+        """Return groups with their live files, and count the others."""
+        found = [group.on_head(self._table) for group in lost]
+        self._done.gone += sum(group.files.num_rows for group in lost) - sum(group.files.num_rows for group in found)
+        return found
 
     # ---- one round
 

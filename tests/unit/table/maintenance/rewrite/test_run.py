@@ -35,6 +35,9 @@ def test_overwrite_meanwhile_leaves_no_group(small_files, rows):
     result = table.maintenance.execute(plan)
     assert ids(table) == [7]
     assert result.snapshot_ids == ()
+    assert (
+        str(result) == "rewrite_data_files: nothing was rewritten; concurrent commits removed 10 data files of the plan"
+    )
 
 
 def test_group_that_loses_again_and_again_is_an_error(small_files, monkeypatch):
