@@ -11,7 +11,8 @@ from icefloe.catalog.configuration import PY_CATALOG_IMPL, TYPE, catalog_propert
 from icefloe.catalog.memory import InMemoryCatalog
 from icefloe.catalog.table_creation import TABLE_DEFAULT, TABLE_OVERRIDE
 from icefloe.exceptions import FeatureUnsupportedError, ValidationError
-from icefloe.io.file_io import STORAGE_PREFIXES
+from icefloe.io.file_io import STORAGE_PREFIXES, check_implementation
+from icefloe.io.property_names import PY_IO_IMPL
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,7 +69,6 @@ SCHEMES = {
 }
 """The type that the scheme of `uri` implies."""
 UNSUPPORTED = ("dynamodb", "bigquery")
-PY_IO_IMPL = "py-io-impl"
 
 
 def load_catalog(name: str | None = None, **properties: str | None) -> Catalog:
@@ -97,7 +97,7 @@ def load_catalog(name: str | None = None, **properties: str | None) -> Catalog:
     own_name = checked_text("name of a catalog", name) if name is not None else default_catalog()
     given = {key: str(value) for key, value in flattened(properties).items()}
     merged = {**catalog_properties(own_name), **given}
-    _check_storage(own_name, merged)
+    check_implementation(f"catalog {own_name!r}: ", merged)
     if (implementation := merged.get(PY_CATALOG_IMPL)) is not None:
         return _load_implementation(own_name, implementation, merged)
     kind = _type(own_name, merged)
@@ -105,20 +105,12 @@ def load_catalog(name: str | None = None, **properties: str | None) -> Catalog:
     return _constructors()[kind](own_name, merged)
 
 
-def _check_storage(name: str, properties: Properties) -> None:
-    if PY_IO_IMPL in properties:
-        raise ValidationError(
-            f"catalog {name!r}: property {PY_IO_IMPL} is not supported, since the storage of icefloe is not implemented in Python; "
-            f"expected no such property, got {properties[PY_IO_IMPL]!r}: remove it"
-        )
-
-
 def _check_known(name: str, kind: str, properties: Properties) -> None:
     allowed = PROPERTIES.get(kind)
     if allowed is None:
         return
     prefixes = (*STORAGE_PREFIXES, TABLE_DEFAULT, TABLE_OVERRIDE)
-    unknown = sorted(key for key in properties if key not in allowed and not key.startswith(prefixes))
+    unknown = sorted(key for key in properties if key not in {*allowed, PY_IO_IMPL} and not key.startswith(prefixes))
     if unknown:
         raise ValidationError(
             f"catalog {name!r} of type {kind!r}: unknown property {', '.join(map(repr, unknown))}; expected "

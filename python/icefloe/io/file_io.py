@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import FileAlreadyExistsError, ValidationError
+from icefloe.io.property_names import PY_IO_IMPL
 from icefloe.typedef import EMPTY_DICT
 
 if TYPE_CHECKING:
@@ -20,6 +21,14 @@ WORKING_DIRECTORY = "file.working-directory"
 
 STORAGE_PREFIXES = ("adls.", "client.", "file.", "gcs.", "hdfs.", "http.", "io.", "s3.")
 """Prefixes of the catalog properties that reach the store; other properties, such as database passwords, do not."""
+
+IMPLEMENTATIONS = (
+    "icefloe.io.FileIO",
+    "icefloe.io.pyarrow.PyArrowFileIO",
+    "pyiceberg.io.pyarrow.PyArrowFileIO",
+    "pyiceberg.io.fsspec.FsspecFileIO",
+)
+"""The values of `py-io-impl` that are accepted: names of this storage, and PyIceberg's own classes, which it stands in for."""
 
 REMOTE_SIGNING = "s3.remote-signing-enabled"
 """The property by which the store has a REST catalog sign its requests to S3."""
@@ -218,11 +227,23 @@ def load_file_io(
         working_directory: The directory that relative locations start from; see :class:`FileIO`.
 
     Raises:
-        ValidationError: The properties have ``py-io-impl``, another implementation, which is not supported.
+        ValidationError: ``py-io-impl`` names a class that is not in ``IMPLEMENTATIONS``.
     """
     del location
-    if "py-io-impl" in properties:
-        raise ValidationError(
-            f"property py-io-impl: not supported; expected no such property, got {properties['py-io-impl']!r}: remove it"
-        )
+    check_implementation("", properties)
     return FileIO(properties, working_directory)
+
+
+def check_implementation(subject: str, properties: Mapping[str, str]) -> None:
+    """Raise ValidationError if ``py-io-impl`` is neither a name of this storage nor a class of PyIceberg.
+
+    Args:
+        subject: The start of the message, such as ``catalog 'lake': ``.
+        properties: Catalog properties.
+    """
+    implementation = properties.get(PY_IO_IMPL)
+    if implementation is not None and implementation not in IMPLEMENTATIONS:
+        raise ValidationError(
+            f"{subject}property {PY_IO_IMPL}: not supported, since the storage of icefloe is not implemented in Python; expected no such "
+            f"property or one of {', '.join(IMPLEMENTATIONS)}, got {implementation!r}: remove it"
+        )

@@ -1,5 +1,6 @@
 import sys
 
+import pyarrow as pa
 import pytest
 from icefloe.catalog import list_catalogs, load_catalog, load_in_memory, load_sql
 from icefloe.catalog.configuration import catalog_properties
@@ -126,10 +127,24 @@ def test_py_catalog_impl_beside_type_is_refused():
 
 
 @pytest.mark.parametrize("kind", ["memory", "sql", "hadoop"])
-def test_py_io_impl_is_refused(kind, tmp_path):
-    properties = {"py-io-impl": "pyiceberg.io.fsspec.FsspecFileIO", "warehouse": str(tmp_path), "uri": "sqlite://"}
-    with pytest.raises(ValidationError, match=r"py-io-impl is not supported.*remove it"):
+def test_py_io_impl_of_its_own_is_refused(kind, tmp_path):
+    properties = {"py-io-impl": "my.FileIO", "warehouse": str(tmp_path)}
+    with pytest.raises(
+        ValidationError, match=r"catalog 'x': property py-io-impl: not supported.*got 'my\.FileIO': remove it"
+    ):
         load_catalog("x", type=kind, **properties)
+
+
+@pytest.mark.parametrize("implementation", ["pyiceberg.io.pyarrow.PyArrowFileIO", "pyiceberg.io.fsspec.FsspecFileIO"])
+@pytest.mark.parametrize("kind", ["memory", "sql", "hadoop"])
+def test_py_io_impl_of_pyiceberg_stands_for_the_storage(kind, implementation, tmp_path):
+    properties = {"py-io-impl": implementation, "warehouse": str(tmp_path)} | (
+        {"uri": "sqlite://"} if kind == "sql" else {}
+    )
+    catalog = load_catalog("x", type=kind, **properties)
+    catalog.create_namespace("db")
+    catalog.create_table("db.t", pa.schema([("id", pa.int64())])).append(pa.table({"id": [1]}))
+    assert catalog.load_table("db.t").scan().count() == 1
 
 
 @pytest.mark.parametrize("uri", ["redis://me:secret@host", "lake", "file:///x"])
