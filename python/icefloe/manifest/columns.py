@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 import pyarrow as pa
 
+from icefloe.arguments import checked_integer, checked_text
 from icefloe.conversions import to_json_value
 from icefloe.exceptions import ValidationError
-from icefloe.types import PrimitiveType
+from icefloe.typedef import Record
+from icefloe.types import BinaryType, FixedType, PrimitiveType, UUIDType
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
     from icefloe.manifest.data_file import DataFile
     from icefloe.partitioning import PartitionSpec
     from icefloe.schema import Schema
+    from icefloe.types import NestedField
 
 _COUNTS = pa.map_(pa.int32(), pa.int64())
 _BOUNDS = pa.map_(pa.int32(), pa.binary())
@@ -53,12 +57,20 @@ def data_file_columns(files: Sequence[DataFile], specs: dict[int, PartitionSpec]
         schema: The table's schema.
 
     Raises:
-        ValidationError: The spec of a file is unknown, or its partition tuple does not fit the spec.
+        ValidationError: The spec of a file is unknown, its partition tuple does not fit the spec, or an attribute has another type.
     """
-    return pa.RecordBatch.from_pylist([_row(file, specs, schema) for file in files], DATA_FILE_SCHEMA)
+    rows = [_row(file, specs, schema) for file in files]
+    try:
+        return pa.RecordBatch.from_pylist(rows, DATA_FILE_SCHEMA)
+    except (pa.ArrowException, TypeError, OverflowError) as error:
+        paths = ", ".join(file.file_path for file in files[:3])
+        raise ValidationError(f"data file {paths}: an attribute has another type than in manifests: {error}") from error
 
 
 def _row(file: DataFile, specs: dict[int, PartitionSpec], schema: Schema) -> dict[str, Any]:
+    path = checked_text("file_path of a data file", file.file_path)
+    for name in ("record_count", "file_size_in_bytes"):
+        checked_integer(f"data file {path}: {name}", getattr(file, name), least=0)
     row: dict[str, Any] = {name: getattr(file, name) for name in DATA_FILE_SCHEMA.names}
     for name, value in row.items():
         if isinstance(value, dict):
@@ -78,13 +90,27 @@ def _partition_json(file: DataFile, specs: dict[int, PartitionSpec], schema: Sch
             f"data file {file.file_path}: the table has no partition spec {file.spec_id}; expected one of {sorted(specs)}"
         )
     fields = spec.partition_type(schema).fields
+    if not isinstance(file.partition, Record):
+        raise ValidationError(
+            f"data file {file.file_path}: expected an icefloe.typedef.Record as partition tuple, got {file.partition!r}"
+        )
     if len(fields) != len(file.partition):
         raise ValidationError(
             f"data file {file.file_path}: partition spec {spec.spec_id} has {len(fields)} fields; "
             f"expected a partition tuple of {len(fields)} values, got {len(file.partition)} values"
         )
-    values = []
-    for position, field in enumerate(fields):
-        value, kind = file.partition[position], field.field_type
-        values.append(to_json_value(kind, value) if value is not None and isinstance(kind, PrimitiveType) else value)
-    return json.dumps(values)
+    return f"[{', '.join(_json_text(file, field, file.partition[place]) for place, field in enumerate(fields))}]"
+
+
+def _json_text(file: DataFile, field: NestedField, value: Any) -> str:
+    kind = field.field_type
+    if value is None or not isinstance(kind, PrimitiveType):
+        return json.dumps(value)
+    is_binary = isinstance(kind, BinaryType | FixedType | UUIDType)
+    try:
+        # bytes() of a number are as many zeros.
+        if not is_binary or isinstance(value, bytes | UUID):
+            return json.dumps(to_json_value(kind, value))
+    except (TypeError, ValueError, ArithmeticError, AttributeError):
+        pass
+    raise ValidationError(f"data file {file.file_path}: partition field {field.name}: expected a {kind}, got {value!r}")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from icefloe.conversions import from_json_value
+from icefloe.exceptions import ValidationError
 from icefloe.manifest.content import DataFileContent, FileFormat, ManifestEntryStatus
 from icefloe.typedef import Record, TableVersion
 from icefloe.types import PrimitiveType
@@ -56,11 +57,14 @@ class DataFile:
 
     @classmethod
     def from_args(cls, _table_format_version: TableVersion = DEFAULT_READ_VERSION, **arguments: Any) -> Self:
-        """Return a data file with the given attributes; content may be an int and the file format text."""
-        if "content" in arguments:
-            arguments["content"] = DataFileContent(arguments["content"])
-        if "file_format" in arguments:
-            arguments["file_format"] = FileFormat(arguments["file_format"])
+        """Return a data file with the given attributes; content may be an int and the file format text.
+
+        Raises:
+            ValidationError: The content or the file format does not exist.
+        """
+        for name, kind in (("content", DataFileContent), ("file_format", FileFormat)):
+            if name in arguments:
+                arguments[name] = _member(name, kind, arguments[name])
         return cls(**arguments)
 
     @classmethod
@@ -133,6 +137,15 @@ def partition_of(text: str, types: Sequence[IcebergType] | None = None) -> Recor
             for kind, value in zip(types, values, strict=True)
         )
     )
+
+
+def _member(name: str, kind: type[DataFileContent | FileFormat], value: Any) -> DataFileContent | FileFormat:
+    try:
+        return kind(value)
+    except ValueError as error:
+        raise ValidationError(
+            f"{name} of a data file: expected one of {[one.value for one in kind]}, got {value!r}"
+        ) from error
 
 
 def names_of(kind: type) -> list[str]:

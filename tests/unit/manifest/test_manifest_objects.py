@@ -127,3 +127,10 @@ def test_from_rest_type_returns_the_content() -> None:
     assert DataFileContent.from_rest_type("equality-deletes") is DataFileContent.EQUALITY_DELETES
     with pytest.raises(ValidationError, match="Invalid file content value: rows"):
         DataFileContent.from_rest_type("rows")
+
+
+@pytest.mark.parametrize(("name", "wrong"), [("file_format", "csv"), ("content", 7), ("content", None)])
+def test_data_file_of_an_unknown_format_or_content_is_refused(name: str, wrong: object) -> None:
+    arguments = {"file_path": "a", "file_format": "parquet", "record_count": 1, "file_size_in_bytes": 1, name: wrong}
+    with pytest.raises(ValidationError, match=f"{name} of a data file: expected one of .*, got {wrong!r}"):
+        DataFile.from_args(**arguments)
