@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from icefloe.exceptions import ValidationError
 from icefloe.table.changes import TableChanges
 from icefloe.table.commit.transaction import Transaction
-from icefloe.table.write.update_snapshot import UpdateSnapshot
 from icefloe.table.properties import properties_as_text
 from icefloe.table.properties.checking import check_whole_numbers
 from icefloe.table.refs import MAIN_BRANCH
@@ -18,6 +17,7 @@ from icefloe.table.update import (
     SetPropertiesUpdate,
     UpgradeFormatVersionUpdate,
 )
+from icefloe.table.write.update_snapshot import UpdateSnapshot
 from icefloe.typedef import EMPTY_DICT
 
 if TYPE_CHECKING:

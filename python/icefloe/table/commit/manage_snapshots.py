@@ -32,7 +32,10 @@ class ManageSnapshots(UpdateBuilder):
         ['audited', 'main']
     """
 
+    opener = "manage_snapshots()"
+
     def __init__(self, transaction: Transaction) -> None:
+        self._heads: dict[str, int | None] = {}
         super().__init__(transaction)
         self._open = transaction
         self._updates: list[TableUpdate] = []
@@ -294,14 +297,19 @@ class ManageSnapshots(UpdateBuilder):
             assert source is not None, "checked when it was picked"
             CherryPick(self._open, source).commit()
         super().commit()
-        self._updates, self._picked = [], None
+        self._updates, self._picked, self._heads = [], None, {}
+
+    def _facts(self, metadata: TableMetadata) -> object:
+        return {name: _head_id(metadata, name) for name in self._heads}
 
     def _changes(self) -> UpdatesAndRequirements:
         return tuple(self._updates), ()
 
-    def _set(self, update: TableUpdate) -> Self:
+    def _set(self, update: SetSnapshotRefUpdate | RemoveSnapshotRefUpdate) -> Self:
         if self._picked is not None:
             raise ValidationError("cherry_pick: expected no other change in the same builder; commit it first")
+        self._heads.setdefault(update.ref_name, _head_id(self._metadata, update.ref_name))
+        self._origin = dict(self._heads)
         self._updates.append(update)
         return self
 
@@ -356,3 +364,8 @@ def _checked_name(name: str) -> str:
 def _check_positive(name: str, value: int | None) -> None:
     if value is not None and (type(value) is not int or value <= 0):
         raise ValidationError(f"{name}: expected a whole number, 1 or above, got {value!r}")
+
+
+def _head_id(metadata: TableMetadata, name: str) -> int | None:
+    ref = metadata.refs.get(name)
+    return ref.snapshot_id if ref is not None else None

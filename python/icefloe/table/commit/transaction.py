@@ -17,6 +17,7 @@ from icefloe.table.update import (
     AddSnapshotUpdate,
     AssertPartitionSpecExists,
     AssertPartitionSpecs,
+    AssertSnapshotExists,
     TableRequirement,
     TableUpdate,
     update_table_metadata,
@@ -196,8 +197,15 @@ class Transaction:
 
         A request that is sent twice conflicts with its own effect. Snapshot ids are the same in all attempts.
         """
-        staged = (update.snapshot.snapshot_id for update in self._updates if isinstance(update, AddSnapshotUpdate))
-        return any(newest.snapshot_by_id(snapshot_id) is not None for snapshot_id in staged)
+        return any(newest.snapshot_by_id(snapshot_id) is not None for snapshot_id in self._staged_ids())
+
+    def _staged_ids(self) -> list[int]:
+        """Return the ids of the snapshots that the changes add."""
+        return [update.snapshot.snapshot_id for update in self._updates if isinstance(update, AddSnapshotUpdate)]
+
+    def _is_met_here(self, requirement: TableRequirement) -> bool:
+        """Return whether a requirement is met by this transaction: it is about a snapshot that an earlier change adds."""
+        return isinstance(requirement, AssertSnapshotExists) and requirement.snapshot_id in self._staged_ids()
 
     def _stage_again(self, newest: TableMetadata, attempt: int) -> None:
         """Apply the changes to the newest version; raise if a change or requirement does not hold there."""
@@ -212,7 +220,8 @@ class Transaction:
         updates, requirements = change.stage(self._working, attempt)
         self._working = update_table_metadata(self._working, updates, now_ms=self.environment.now_ms())
         self._updates += updates
-        self._requirements = first_of_each(self._requirements, tuple(map(self._of_newest, requirements)))
+        of_others = tuple(self._of_newest(one) for one in requirements if not self._is_met_here(one))
+        self._requirements = first_of_each(self._requirements, of_others)
 
     def _of_newest(self, requirement: TableRequirement) -> TableRequirement:
         """Replace a requirement on a partition spec that this transaction adds: the spec gets its id if the table's specs stay the same."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from icefloe.exceptions import CommitFailedException
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -27,22 +29,42 @@ class UpdatableTable(Protocol):
 
 
 class UpdateBuilder(ABC):
-    """Collects changes until ``commit``. As a context manager it commits at the end of its block unless the block raises."""
+    """Collects changes until ``commit``. As a context manager it commits at the end of its block unless the block raises.
 
+    Attributes:
+        opener: The method that returns this builder, for messages.
+    """
+
+    opener: ClassVar[str] = ""
     _transaction: UpdatableTable
 
     def __init__(self, transaction: UpdatableTable) -> None:
         self._transaction = transaction
+        self._origin = self._facts(transaction.table_metadata)
+
+    def _facts(self, metadata: TableMetadata) -> object:
+        """Return the facts of the table from which the changes are computed."""
+        return None
 
     @abstractmethod
     def _changes(self) -> UpdatesAndRequirements:
         """Return the updates and their requirements; no update if nothing changes."""
 
     def commit(self) -> None:
-        """Add the changes to the transaction."""
+        """Add the changes to the transaction.
+
+        Raises:
+            CommitFailedException: Another change of the transaction, which this builder does not know, would be lost.
+        """
         updates, requirements = self._changes()
         if updates:
+            if self._facts(self._transaction.table_metadata) != self._origin:
+                raise CommitFailedException(
+                    f"{self.opener}: the transaction has changed the same part of the table since these changes began, and would lose "
+                    f"that change; call {self.opener} after the other change is committed to the transaction"
+                )
             self._transaction.apply_updates(updates, requirements)
+        self._origin = self._facts(self._transaction.table_metadata)
 
     def __enter__(self) -> Self:
         return self

@@ -47,6 +47,8 @@ class UpdateSchema(UpdateBuilder):
         case_sensitive: Whether names must match in case.
     """
 
+    opener = "update_schema()"
+
     def __init__(
         self, transaction: UpdatableTable, allow_incompatible_changes: bool = False, case_sensitive: bool = True
     ) -> None:
@@ -224,6 +226,9 @@ class UpdateSchema(UpdateBuilder):
                 self.make_column_optional(here)
             if field.doc is not None and field.doc != present.doc:
                 self.update_column(here, doc=field.doc)
+
+    def _facts(self, metadata: TableMetadata) -> object:
+        return metadata.current_schema_id, metadata.last_column_id
 
     def _changes(self) -> UpdatesAndRequirements:
         self._schema = self._checked()

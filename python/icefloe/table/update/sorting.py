@@ -14,6 +14,8 @@ from icefloe.transforms import IdentityTransform, Transform, parse_transform
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from icefloe.table.metadata import TableMetadata
+
 
 class UpdateSortOrder(UpdateBuilder):
     """The keys of a table's new sort order, most significant first. Without a key, the table becomes unsorted.
@@ -22,6 +24,8 @@ class UpdateSortOrder(UpdateBuilder):
         transaction: The transaction that commits them.
         case_sensitive: Whether column names must match in case.
     """
+
+    opener = "update_sort_order()"
 
     def __init__(self, transaction: UpdatableTable, case_sensitive: bool = True) -> None:
         super().__init__(transaction)
@@ -58,6 +62,9 @@ class UpdateSortOrder(UpdateBuilder):
         key = IdentityTransform() if transform is None else parse_transform(transform)
         self._fields.append(SortField(source.field_id, key, direction, null_order))
         return self
+
+    def _facts(self, metadata: TableMetadata) -> object:
+        return metadata.default_sort_order_id
 
     def _changes(self) -> UpdatesAndRequirements:
         base = self._metadata.sort_order()

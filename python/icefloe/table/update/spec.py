@@ -24,6 +24,8 @@ from icefloe.transforms import (
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from icefloe.table.metadata import TableMetadata
+
 
 class UpdateSpec(UpdateBuilder):
     """Changes of a table's partition spec.
@@ -38,6 +40,8 @@ class UpdateSpec(UpdateBuilder):
     Raises:
         ValidationError: The spec has a transform that icefloe does not know.
     """
+
+    opener = "update_spec()"
 
     def __init__(self, transaction: UpdatableTable, case_sensitive: bool = True) -> None:
         super().__init__(transaction)
@@ -137,6 +141,9 @@ class UpdateSpec(UpdateBuilder):
             self.rename_field(new_name, _numbered_name(present))
         self._new_names[name] = new_name
         return self
+
+    def _facts(self, metadata: TableMetadata) -> object:
+        return metadata.default_spec_id, metadata.last_partition_id
 
     def _changes(self) -> UpdatesAndRequirements:
         fields = self._fields()

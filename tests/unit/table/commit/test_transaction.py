@@ -3,7 +3,7 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 from icefloe import _core
-from icefloe.exceptions import SchemaMismatchError, ValidationError
+from icefloe.exceptions import CommitFailedException, SchemaMismatchError, ValidationError
 from icefloe.table import Table
 from icefloe.types import StringType
 
@@ -178,4 +178,59 @@ def test_handle_that_two_threads_move_loses_no_commit(catalog, new_table, rows):
     table.__class__ = Overtaken
     table.append(rows((8, "x", 1.0)))
     transaction.commit_transaction()
+    assert catalog.load_table("db.t").scan("id > 6").count() == 2
+
+
+CHANGES_OF_ONE_PART = {
+    "schema": (
+        lambda it: it.update_schema().add_column("note", StringType()),
+        lambda it: it.update_schema().rename_column("kind", "sort"),
+    ),
+    "spec": (
+        lambda it: it.update_spec().add_field("id", "bucket[4]"),
+        lambda it: it.update_spec().add_field("kind", "truncate[2]"),
+    ),
+    "sort order": (lambda it: it.update_sort_order().asc("id"), lambda it: it.update_sort_order().desc("kind")),
+    "branch": (
+        lambda it: it.new_append().set_summary("by", "me"),
+        lambda it: it.manage_snapshots().replace_branch("main", it.table_metadata.current_snapshot_id),
+    ),
+}
+
+
+@pytest.mark.parametrize("part", CHANGES_OF_ONE_PART)
+def test_builder_does_not_undo_a_later_change_of_its_transaction(catalog, new_table, part):
+    first, second = CHANGES_OF_ONE_PART[part]
+    transaction = new_table().transaction()
+    stale = second(transaction)
+    first(transaction).commit()
+    after = transaction.table_metadata
+    with pytest.raises(CommitFailedException, match=r"\(\): the transaction has changed the same part of the table"):
+        stale.commit()
+    assert transaction.table_metadata is after
+    second(transaction).commit()
+    transaction.commit_transaction()
+
+
+def test_builder_commits_again_after_its_own_commit(new_table):
+    table = new_table()
+    schema, spec, order = table.update_schema(), table.update_spec(), table.update_sort_order()
+    for name in ("note", "other"):
+        schema.add_column(name, StringType()).commit()
+    for transform in ("bucket[4]", "truncate[2]"):
+        spec.add_field("id", transform).commit()
+    for column in ("id", "kind"):
+        order.asc(column).commit()
+    assert table.schema().column_names[-2:] == ["note", "other"]
+    assert (len(table.spec().fields), len(table.sort_order().fields)) == (2, 2)
+
+
+def test_snapshot_of_the_same_transaction_is_picked_onto_a_moved_branch(catalog, new_table, rows):
+    table = new_table()
+    with table.transaction() as transaction:
+        transaction.append(rows((7, "x", 1.0)), branch="audit")
+        transaction.append(rows((8, "x", 1.0)))
+        staged = transaction.table_metadata.refs["audit"].snapshot_id
+        transaction.manage_snapshots().cherry_pick(staged).commit()
+        transaction.manage_snapshots().remove_branch("audit").commit()
     assert catalog.load_table("db.t").scan("id > 6").count() == 2
