@@ -42,16 +42,16 @@ class TableCreation(ABC):
             given: Table properties that were passed with the definition of the table.
 
         Raises:
-            ValidationError: A value is None, or a property that icefloe reads as a whole number has another text.
+            ValidationError: A value is None, or a property that icefloe reads as a whole number or as a name mapping has another text.
         """
         from icefloe.table.properties import properties_as_text
-        from icefloe.table.properties.checking import check_whole_numbers
+        from icefloe.table.properties.checking import check_new_properties
 
         def below(prefix: str) -> dict[str, object]:
             return {key.removeprefix(prefix): value for key, value in self.properties.items() if key.startswith(prefix)}
 
         properties = {**below(TABLE_DEFAULT), **properties_as_text(given), **below(TABLE_OVERRIDE)}
-        check_whole_numbers(properties_as_text(properties))
+        check_new_properties(properties_as_text(properties))
         return properties
 
     @abstractmethod

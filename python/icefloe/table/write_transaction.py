@@ -9,7 +9,7 @@ from icefloe.exceptions import ValidationError
 from icefloe.table.changes import TableChanges
 from icefloe.table.commit.transaction import Transaction
 from icefloe.table.properties import properties_as_text
-from icefloe.table.properties.checking import check_whole_numbers
+from icefloe.table.properties.checking import check_new_properties
 from icefloe.table.refs import MAIN_BRANCH
 from icefloe.table.update import (
     RemovePropertiesUpdate,
@@ -60,8 +60,8 @@ class WriteTransaction(Transaction, TableChanges):
         Numbers are stored as text, booleans as `true` and `false`.
 
         Raises:
-            ValidationError: `properties` is no mapping, a value is None, a property that icefloe reads as a whole number is set to another
-                text, or the property is a fact of the table such as `format-version`.
+            ValidationError: `properties` is no mapping, a value is None, a property that icefloe reads as a whole number or as a name
+                mapping is set to another text, or the property is a fact of the table such as `format-version`.
         """
         if not isinstance(properties, Mapping):
             raise ValidationError(
@@ -69,7 +69,7 @@ class WriteTransaction(Transaction, TableChanges):
                 "remove_properties()"
             )
         texts = properties_as_text({**properties, **kwargs})
-        check_whole_numbers(texts)
+        check_new_properties(texts)
         return self.apply_updates((SetPropertiesUpdate(updates=texts),))
 
     def remove_properties(self, *removals: str) -> Self:

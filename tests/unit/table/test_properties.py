@@ -276,3 +276,32 @@ def test_invalid_property_of_commits_can_be_removed(catalog, name):
     table.transaction().remove_properties(name).commit_transaction()
     table.append(ROWS)
     assert table.scan().count() == 2
+
+
+@pytest.mark.parametrize("value", [b"x", ["id", "s"], ("id",), {"id": 1}, {"id"}], ids=str)
+def test_set_properties_refuses_bytes_and_collections(new_table, value):
+    with pytest.raises(ValidationError, match="property columns: expected text, a number or a boolean, got"):
+        new_table().transaction().set_properties({"columns": value})
+
+
+@pytest.mark.parametrize(
+    ("mapping", "reason"),
+    [
+        ("{", "not valid JSON"),
+        ("{}", "not valid"),
+        ('[{"field-id": "x", "names": ["a"]}]', "field-id"),
+        ('[{"names": ["s"], "fields": [{"names": ["a"]}, {"names": ["a"]}]}]', "each name once, got 'a' in two fields"),
+    ],
+)
+def test_name_mapping_that_is_none_is_refused(catalog, new_table, mapping, reason):
+    name = "schema.name-mapping.default"
+    with pytest.raises(ValidationError, match=f"table property {name}: .*{re.escape(reason)}"):
+        new_table().transaction().set_properties({name: mapping})
+    with pytest.raises(ValidationError, match=f"table property {name}: .*{re.escape(reason)}"):
+        catalog.create_table("db.mapped", ROWS.schema, properties={name: mapping})
+
+
+def test_scan_names_the_property_of_a_broken_name_mapping(catalog):
+    table = table_of_another_writer(catalog, {"schema.name-mapping.default": "{"})
+    with pytest.raises(ValidationError, match=r"table property schema\.name-mapping\.default: expected the JSON"):
+        table.scan().count()

@@ -1,21 +1,64 @@
-"""The check of table properties when they are set: whole numbers must be whole numbers in their range."""
+"""The check of table properties when they are set, of values with which commits, scans or writes would fail."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from icefloe.table.properties.definitions import GROUPS
+from icefloe.exceptions import ValidationError
+from icefloe.table.properties.definitions import GROUPS, NAME_MAPPING
 from icefloe.table.properties.reading import WholeNumber
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+    from icefloe.schema.name_mapping import MappedField
+
+
+def check_new_properties(properties: Mapping[str, str]) -> None:
+    """Raise ValidationError if a whole number or the name mapping is set to a value that icefloe cannot read.
+
+    Other properties are checked where they are read, since a table may carry values for other engines.
+    """
+    check_whole_numbers(properties)
+    mapping = properties.get(NAME_MAPPING.name)
+    if mapping is not None:
+        check_name_mapping(mapping)
+
+
+def check_name_mapping(text: str) -> None:
+    """Raise ValidationError if a text is no name mapping, or one that gives a name to two fields of the same struct.
+
+    Examples:
+        >>> check_name_mapping('[{"field-id": 1, "names": ["id"]}]')
+        >>> check_name_mapping("[7]")
+        Traceback (most recent call last):
+            ...
+        icefloe.exceptions.ValidationError: table property schema.name-mapping.default: name mapping is not valid: ...
+    """
+    from icefloe.schema.name_mapping import parse_mapping_from_json
+
+    try:
+        mapping = parse_mapping_from_json(text)
+    except ValidationError as error:
+        raise ValidationError(f"table property {NAME_MAPPING.name}: {error}") from error
+    _check_names_once(mapping.root)
+
+
+def _check_names_once(fields: Sequence[MappedField]) -> None:
+    names = [name for field in fields for name in field.names]
+    repeated = next((name for name in names if names.count(name) > 1), None)
+    if repeated is not None:
+        raise ValidationError(
+            f"table property {NAME_MAPPING.name}: expected each name once, got {repeated!r} in two fields"
+        )
+    for field in fields:
+        _check_names_once(field.fields)
 
 
 def check_whole_numbers(properties: Mapping[str, str]) -> None:
     """Raise ValidationError if a property that is a whole number is set to another text, or out of its range.
 
-    Other properties are checked where they are read, since a table may carry values for other engines. No engine reads a text as a
-    number, and commits, scans or writes would fail until the property is removed.
+    No engine reads a text as a number, and commits, scans or writes would fail until the property is removed.
 
     Examples:
         >>> check_whole_numbers({"commit.retry.num-retries": "7", "owner": "me"})

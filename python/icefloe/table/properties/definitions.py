@@ -28,6 +28,7 @@ from icefloe.table.properties.reading import (
     TableProperty,
     Text,
     WholeNumber,
+    is_json_array,
 )
 
 _P = TableProperties
@@ -211,7 +212,7 @@ WAP_ENABLED = TableProperty(
 )
 NAME_MAPPING = TableProperty(
     _P.DEFAULT_NAME_MAPPING,
-    Text("the JSON of a name mapping"),
+    Text("the JSON of a name mapping", is_json_array),
     None,
     "Field ids of columns in files that have no field ids.",
 )

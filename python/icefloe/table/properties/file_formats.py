@@ -189,12 +189,13 @@ def _orc(prefix: str, of: str) -> tuple[TableProperty[Any], ...]:
 
 ORC = _orc("write.orc.", "data files")
 DELETE_ORC = _orc("write.delete.orc.", "delete files")
+ORC_BLOOM_COLUMNS = TableProperty(
+    "write.orc.bloom.filter.columns",
+    Text("names of columns, separated by commas", str.isprintable),
+    None,
+    "Columns with bloom filters in data files.",
+)
 ORC_BLOOM_FILTERS = (
-    TableProperty(
-        "write.orc.bloom.filter.columns",
-        Text("names of columns, separated by commas", str.isprintable),
-        None,
-        "Columns with bloom filters in data files.",
-    ),
+    ORC_BLOOM_COLUMNS,
     TableProperty("write.orc.bloom.filter.fpp", Fraction(), 0.05, "Rate of false positives of these bloom filters."),
 )

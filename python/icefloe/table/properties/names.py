@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from icefloe.exceptions import ValidationError
 
@@ -131,7 +131,7 @@ def properties_as_text(properties: Mapping[str, object]) -> dict[str, str]:
     """Return properties with numbers and booleans as text.
 
     Raises:
-        ValidationError: A value is None, a name is not text, or `properties` is not a mapping.
+        ValidationError: A value is None, bytes or a collection, a name is not text, or `properties` is not a mapping.
     """
     if not isinstance(properties, Mapping):
         raise ValidationError(f"properties: expected a mapping of names to values, got {properties!r}")
@@ -144,5 +144,7 @@ def properties_as_text(properties: Mapping[str, object]) -> dict[str, str]:
                 f"None type is not a supported value in properties: {name}; expected text, a number or a boolean; "
                 "to unset a property, remove it"
             )
+        if isinstance(value, bytes | bytearray | Collection) and not isinstance(value, str):
+            raise ValidationError(f"property {name}: expected text, a number or a boolean, got {value!r}")
         texts[name] = str(value).lower() if isinstance(value, bool) else str(value)
     return texts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
@@ -181,6 +182,19 @@ class TableProperty(Generic[Value]):
             subject = f"table property {self.name}" if subject is None else subject
             raise ValidationError(f"{subject}: expected {self.kind.expectation}, got {text!r}")
         return value
+
+
+def is_json_array(text: str) -> bool:
+    """Return whether a text is a JSON array.
+
+    Examples:
+        >>> is_json_array("[1]"), is_json_array("{}"), is_json_array("[")
+        (True, False, False)
+    """
+    try:
+        return isinstance(json.loads(text), list)
+    except (ValueError, RecursionError):
+        return False
 
 
 def checked(definitions: tuple[TableProperty[Any], ...], properties: Mapping[str, str]) -> dict[str, str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from icefloe.schema import Schema, index_by_id, index_name_by_id
 from icefloe.table.name_mapping import parse_mapping_from_json, update_mapping
 from icefloe.table.properties.definitions import COLUMN_PREFIXES, NAME_MAPPING
+from icefloe.table.properties.file_formats import ORC_BLOOM_COLUMNS
 from icefloe.table.update.actions import RemovePropertiesUpdate, SetPropertiesUpdate, TableUpdate
 from icefloe.table.update.schema_edit import owner_of
 
@@ -30,6 +31,11 @@ def property_updates(properties: Mapping[str, str], before: Schema, after: Schem
         new_name = renamed[key.removeprefix(prefix)]
         if new_name is not None:
             updates[prefix + new_name] = value
+    listed = properties.get(ORC_BLOOM_COLUMNS.name)
+    if listed is not None and (columns := _renamed_list(listed, renamed)) != listed:
+        removals.append(ORC_BLOOM_COLUMNS.name)
+        if columns != "":
+            updates[ORC_BLOOM_COLUMNS.name] = columns
     mapping = properties.get(NAME_MAPPING.name)
     if mapping is not None:
         updates[NAME_MAPPING.name] = _mapping(mapping, before, after)
@@ -40,6 +46,14 @@ def property_updates(properties: Mapping[str, str], before: Schema, after: Schem
     if updates:
         follow_up.append(SetPropertiesUpdate(updates=updates))
     return tuple(follow_up)
+
+
+def _renamed_list(text: str, renamed: Mapping[str, str | None]) -> str:
+    """Return a list of columns, separated by commas, with new names and without dropped columns."""
+    names = [name.strip() for name in text.split(",")]
+    if not any(name in renamed for name in names):
+        return text
+    return ",".join(new for name in names if (new := renamed.get(name, name)) is not None)
 
 
 def _mapping(text: str, before: Schema, after: Schema) -> str:

@@ -54,6 +54,18 @@ def test_rename_keeps_id_and_settings_of_the_column() -> None:
     assert names.find("new").field_id == recorder.schema.find_field("new").field_id
 
 
+def test_bloom_filter_columns_of_orc_follow_their_columns() -> None:
+    name = "write.orc.bloom.filter.columns"
+    recorder = table(**{name: "tags, at.x"})
+    with UpdateSchema(recorder) as update:
+        update.rename_column("tags", "labels").rename_column("at", "place").add_column("new", "int")
+    assert recorder.table_metadata.properties[name] == "labels,place.x"
+    UpdateSchema(recorder).delete_column("labels").commit()
+    assert recorder.table_metadata.properties[name] == "place.x"
+    UpdateSchema(recorder, allow_incompatible_changes=True).delete_column("place").commit()
+    assert name not in recorder.table_metadata.properties
+
+
 def test_types_widen() -> None:
     recorder = table()
     with UpdateSchema(recorder) as update:
