@@ -171,3 +171,11 @@ def test_data_source_overwrite_validates_from_the_given_snapshot(spark, catalog,
     assert ids(first) == [1, 2, 3, 4, 5]
     writer.option("isolation-level", "snapshot").save(name)
     assert ids(first) == [3, 4, 10]
+
+
+def test_spark_overwrite_filter_that_matches_no_file_adds_the_rows(spark, handles):
+    table, _ = handles()
+    icefloe.spark.write(frame(spark, (9, 2)), table, "overwrite", {"overwrite-filter": "part = 2"})
+    assert ids(table) == [1, 2, 3, 4, 9]
+    icefloe.spark.write(frame(spark, (10, 2)), table, "overwrite", {"overwrite-filter": "part = 2"})
+    assert ids(table) == [1, 2, 3, 4, 10]

@@ -175,7 +175,7 @@ def _replace_files(target: Target, files: pa.RecordBatch | None, overwrite: File
     case_sensitive = overwrite.options.get("case-sensitive", "true").lower() == "true"
     row_filter = target.filter(AlwaysTrue() if given is None else given, case_sensitive=case_sensitive)
     replaced = target.plan(row_filter).files
-    if given is not None and not pc.all(pc.fill_null(replaced.column("must_match"), False)).as_py():
+    if given is not None and not pc.all(pc.fill_null(replaced.column("must_match"), False), min_count=0).as_py():
         raise ValidationError(
             f"option overwrite-filter: expected a filter that matches all rows of a data file or none, got {str(given)!r}, which "
             "matches some rows of a file: delete or merge these rows instead"
