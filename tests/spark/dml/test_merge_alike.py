@@ -320,3 +320,23 @@ def test_update_in_spark_sets_fields_within_structs(utc, new_table):
     assert found == {n: changed.get(n, row(n, n)["place"]) for n in range(24)}
     with pytest.raises(SchemaMismatchError, match="update: place has no field 'zip'; expected one of city"):
         icefloe.spark.update(table, {"place.zip": "1"}, spark=utc)
+
+
+def test_merge_matches_the_fields_of_structs_by_name_in_python_and_spark(utc, new_table):
+    pair = pa.struct([("a", pa.int64()), ("b", pa.int64())])
+    schema = pa.schema([("id", pa.int64()), ("s", pair)])
+    rows = pa.Table.from_pylist([{"id": 1, "s": {"a": 1, "b": 2}}], schema=schema)
+    swapped = pa.struct([("b", pa.int64()), ("a", pa.int64())])
+    source = pa.table({"id": [1], "s": pa.array([{"b": 20, "a": 10}], swapped)})
+    for merge_of in (
+        lambda table: table.merge(source, ["id"]),
+        lambda table: icefloe.spark.merge_into(table, utc.createDataFrame(source), ["id"]),
+    ):
+        table = new_table(icefloe.spark.schema_from_spark(utc.createDataFrame(rows).schema))
+        table.append(rows)
+        merge_of(table).when_matched_update({"s": "source.s"}).execute()
+        assert table.refresh().scan().to_arrow()["s"].to_pylist() == [{"a": 10, "b": 20}]
+    with pytest.raises(
+        SchemaMismatchError, match="update: the value of 's' has other fields; expected struct<a:bigint,b:bigint>"
+    ):
+        icefloe.spark.update(table, {"s": "struct(id, id)"}, spark=utc)

@@ -15,6 +15,7 @@ from icefloe.conversions import temporal
 from icefloe.exceptions import ResolveError, SchemaMismatchError, ValidationError
 from icefloe.expressions.literals import DateLiteral, Literal, TimestampLiteral, UUIDLiteral
 from icefloe.spark.types.conform import column_of, fits
+from icefloe.spark.types.struct_order import has_struct, in_order_of, names_match
 from icefloe.table.row_level.assignments import FieldValues, assignments, leaves, require_whole_columns
 from icefloe.table.row_level.clauses import Action
 
@@ -29,23 +30,25 @@ CLAUSE = "__icefloe_clause"
 """Column with the number of the clause that applies to a row; null if no clause applies."""
 
 
-def new_values(clause: Clause, struct: Any, source: Sequence[str] | None) -> list[Column]:
+def new_values(clause: Clause, struct: Any, source: Sequence[str] | None, rows: DataFrame) -> list[Column]:
     """Return the values of a row after an update or insert, one column for each of the table's.
 
     Args:
         clause: The clause.
         struct: The table's Spark schema.
         source: Names of the source's columns; None without a source row.
+        rows: The rows that the values are computed from.
 
     Raises:
-        SchemaMismatchError: A value is for an unknown column or field, or a column has no value.
+        SchemaMismatchError: A value is for an unknown column or field, a struct has other fields than its column, or a column has no
+            value.
         ValidationError: A column or field is set twice.
         FeatureUnsupportedError: An insert sets a field within a struct.
     """
     assigned = _assigned(clause, struct)
     if assigned is not None and clause.action is Action.INSERT:
         require_whole_columns(assigned, clause.label)
-    return [_new_value(clause, assigned, field, source).alias(field.name) for field in struct.fields]
+    return [_new_value(clause, assigned, field, source, rows).alias(field.name) for field in struct.fields]
 
 
 def as_column(value: Any) -> Column:
@@ -128,10 +131,12 @@ def clause_number(clauses: Sequence[Clause]) -> Column:
     return F.lit(None).cast("int") if number is None else number
 
 
-def values_by_clause(clauses: Sequence[Clause], struct: Any, source: Sequence[str] | None) -> list[Column]:
+def values_by_clause(
+    clauses: Sequence[Clause], struct: Any, source: Sequence[str] | None, rows: DataFrame
+) -> list[Column]:
     """Return the new values of rows by the number of their clause in ``CLAUSE``; null where that clause deletes."""
     values_of = {
-        index: new_values(clause, struct, source)
+        index: new_values(clause, struct, source, rows)
         for index, clause in enumerate(clauses)
         if clause.action is not Action.DELETE
     }
@@ -160,27 +165,45 @@ def _fields_of(kind: Any) -> dict[str, Any] | None:
     return {field.name: field.dataType for field in kind.fields} if isinstance(kind, StructType) else None
 
 
-def _struct_of(changes: FieldValues, kind: Any, old: Column) -> Column:
+def _struct_of(clause: Clause, changes: FieldValues, kind: Any, old: Column, rows: DataFrame) -> Column:
     """Return a struct with new values of some fields; the other fields keep their values, null in a null struct."""
     fields = []
     for field in kind.fields:
         new = old.getField(field.name)
         if field.name in changes.by_name:
             value = changes.by_name[field.name]
-            inner = isinstance(value, FieldValues)
-            new = _struct_of(value, field.dataType, new) if inner else as_column(value).cast(field.dataType)
+            if isinstance(value, FieldValues):
+                new = _struct_of(clause, value, field.dataType, new, rows)
+            else:
+                new = _cast_value(clause, value, field, rows)
         fields.append(new.alias(field.name))
     return F.struct(*fields)
 
 
-def _new_value(clause: Clause, assigned: Mapping[str, Any] | None, field: Any, source: Sequence[str] | None) -> Column:
+def _cast_value(clause: Clause, value: Any, field: Any, rows: DataFrame) -> Column:
+    """Return a value in the type of its column or field; the fields of structs are matched by name."""
+    column = as_column(value)
+    if has_struct(field.dataType):
+        found = rows.select(column).schema.fields[0].dataType
+        if not names_match(found, field.dataType):
+            raise SchemaMismatchError(
+                f"{clause.label}: the value of {field.name!r} has other fields; expected {field.dataType.simpleString()}, got "
+                f"{found.simpleString()}: name its fields as the table does"
+            )
+        column = in_order_of(column, found, field.dataType)
+    return column.cast(field.dataType)
+
+
+def _new_value(
+    clause: Clause, assigned: Mapping[str, Any] | None, field: Any, source: Sequence[str] | None, rows: DataFrame
+) -> Column:
     if assigned is None:
         return column_of("source", _same_name(clause, field.name, source or ()))
     if field.name in assigned:
         value = assigned[field.name]
         if isinstance(value, FieldValues):
-            return _struct_of(value, field.dataType, column_of("target", field.name))
-        return as_column(value).cast(field.dataType)
+            return _struct_of(clause, value, field.dataType, column_of("target", field.name), rows)
+        return _cast_value(clause, value, field, rows)
     if clause.action is Action.UPDATE:
         return column_of("target", field.name)
     if not field.nullable:

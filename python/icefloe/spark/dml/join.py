@@ -229,7 +229,7 @@ def _matched(located: DataFrame, source: MergeSource, clauses: Sequence[Clause],
     joined = located.join(source.hinted(source.frame.alias("source")), source.matches()).withColumn(
         CLAUSE, clause_number(clauses)
     )
-    values = values_by_clause(clauses, struct, source.frame.columns)
+    values = values_by_clause(clauses, struct, source.frame.columns, joined)
     return joined.select(FILE, POSITION, CLAUSE, *source.identity(), *values)
 
 
@@ -240,7 +240,7 @@ def _not_matched_by_source(
     keys = source.frame.select(*source.columns()).alias("source")
     rest = located.join(source.hinted(keys), source.matches(), "left_anti").withColumn(CLAUSE, clause_number(clauses))
     rest = rest.where(F.col(CLAUSE).isNotNull())
-    return rest.select(FILE, POSITION, CLAUSE, *values_by_clause(clauses, struct, None))
+    return rest.select(FILE, POSITION, CLAUSE, *values_by_clause(clauses, struct, None, rest))
 
 
 def _positions(part: DataFrame) -> DataFrame:
@@ -263,7 +263,7 @@ def _inserted(source: MergeSource, matched: DataFrame, clauses: Sequence[Clause]
         return None
     rows = source.without_match(matched)
     rows = rows.withColumn(CLAUSE, clause_number(clauses)).where(F.col(CLAUSE).isNotNull())
-    return rows.select(*values_by_clause(clauses, struct, source.frame.columns))
+    return rows.select(*values_by_clause(clauses, struct, source.frame.columns, rows))
 
 
 def _union(frames: Sequence[DataFrame]) -> DataFrame | None:

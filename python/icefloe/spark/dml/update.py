@@ -74,4 +74,5 @@ def update(  # noqa: PLR0913  all but the first three have defaults
     clause = Clause(Match.MATCHED, Action.UPDATE, values=dict(set), label="update")
     located = condition.of_rows(located_frame(target.spark, target.planned).alias("target"), "update")
     check_values(clause, target.struct, located)
-    return update_located(target, located.select(FILE, POSITION, *new_values(clause, target.struct, source=None)))
+    values = new_values(clause, target.struct, None, located)
+    return update_located(target, located.select(FILE, POSITION, *values))

@@ -10,6 +10,7 @@ from pyspark.sql import types as spark_types
 from icefloe.exceptions import SchemaMismatchError
 from icefloe.spark.statements.literals import literal_text
 from icefloe.spark.types.conform import fits
+from icefloe.spark.types.struct_order import in_order_of, names_match, type_in_order_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +22,7 @@ _MOMENTS = (spark_types.DateType, spark_types.TimestampType, spark_types.Timesta
 _ATOMIC = (*_NUMBERS, *_MOMENTS, spark_types.StringType, spark_types.BooleanType)
 
 
-def assigned(frame: DataFrame, struct: Any, columns: Sequence[str], label: str) -> DataFrame:
+def assigned(frame: DataFrame, struct: Any, columns: Sequence[str], label: str, *, by_name: bool = False) -> DataFrame:
     """Return the columns of a frame, in order, as columns of a table; the table's other columns are left out.
 
     Args:
@@ -29,6 +30,7 @@ def assigned(frame: DataFrame, struct: Any, columns: Sequence[str], label: str) 
         struct: Spark schema of the table.
         columns: Column of the table for each column of the frame.
         label: The statement, for errors.
+        by_name: Match the fields of structs by name, as Spark does in all statements but INSERT by position.
 
     Raises:
         SchemaMismatchError: There are more or fewer columns, a column does not exist, or its values cannot be stored.
@@ -47,19 +49,23 @@ def assigned(frame: DataFrame, struct: Any, columns: Sequence[str], label: str) 
         raise SchemaMismatchError(f"{label}: expected each column once, got {', '.join(columns)}")
     positional = frame.toDF(*[f"c{index}" for index in range(len(columns))])
     values = [
-        stored(F.col(f"c{index}"), one.dataType, names[name.lower()], label).alias(names[name.lower()].name)
+        stored(F.col(f"c{index}"), one.dataType, names[name.lower()], label, by_name=by_name)
         for index, (one, name) in enumerate(zip(frame.schema.fields, columns, strict=True))
     ]
-    return positional.select(*values)
+    return positional.select(
+        *[value.alias(names[name.lower()].name) for value, name in zip(values, columns, strict=True)]
+    )
 
 
-def stored(value: Column, found: Any, field: Any, label: str) -> Column:
+def stored(value: Column, found: Any, field: Any, label: str, *, by_name: bool = True) -> Column:
     """Return a value in the type of a table's column; a value that the type cannot hold fails the query.
 
     Raises:
         SchemaMismatchError: Spark stores no such values in the type.
     """
-    check_stored(found, field, label)
+    check_stored(found, field, label, by_name=by_name)
+    if by_name:
+        value, found = in_order_of(value, found, field.dataType), type_in_order_of(found, field.dataType)
     if not can_overflow(found, field.dataType):
         return value if fits(found, field.dataType) else value.cast(field.dataType)
     kept = value.try_cast(field.dataType)
@@ -80,13 +86,15 @@ def stored_text(value: str, found: Any, field: Any, label: str) -> str:
     )
 
 
-def check_stored(found: Any, field: Any, label: str) -> None:
+def check_stored(found: Any, field: Any, label: str, *, by_name: bool = True) -> None:
     """Check that Spark stores values of a type in a table's column.
 
     Raises:
         SchemaMismatchError: It does not.
     """
-    if not (_assignable(found, field.dataType) or fits(found, field.dataType)):
+    named = not by_name or names_match(found, field.dataType)
+    kind = type_in_order_of(found, field.dataType) if by_name and named else found
+    if not (named and (_assignable(kind, field.dataType) or fits(kind, field.dataType))):
         raise SchemaMismatchError(
             f"{label}: the value of column {field.name!r} does not fit; expected {field.dataType.simpleString()}, got "
             f"{found.simpleString()}: cast it"

@@ -49,7 +49,7 @@ def insert(statement: Statement, text: str) -> None:
         columns = frame.columns
     elif columns is None:
         columns = [name for name in struct.names if name.lower() not in static]
-    rows = assigned(frame, struct, columns, "INSERT")
+    rows = assigned(frame, struct, columns, "INSERT", by_name=by_name)
     for name, value in static.items():
         field = next(one for one in struct.fields if one.name.lower() == name)
         rows = rows.selectExpr("*", f"cast({value} AS {field.dataType.simpleString()}) AS `{field.name}`")
