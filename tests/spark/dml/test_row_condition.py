@@ -51,3 +51,10 @@ def test_wrong_conditions_change_nothing(spark, table, where, error, words):
     with pytest.raises(error, match=words):
         icefloe.spark.delete_from(table, where(), spark=spark)
     assert ids(table) == list(range(20))
+
+
+def test_delete_refuses_a_condition_of_none(spark, table):
+    with pytest.raises(ValidationError, match="delete: expected the condition of the rows to delete, got None"):
+        icefloe.spark.delete_from(table, None, spark=spark)
+    assert ids(table) == list(range(20))
+    assert icefloe.spark.delete_from(table, "true", spark=spark).rows_deleted == 20

@@ -213,3 +213,61 @@ def test_merge_conditions_may_have_lambdas(sql):
     for query in ("SELECT 1", "VALUES (1)"):
         with pytest.raises(FeatureUnsupportedError, match="a clause has no subqueries"):
             sql(f"MERGE INTO {name} t USING (SELECT 1L AS id) s ON exists({query}) WHEN MATCHED THEN DELETE")
+
+
+@pytest.mark.parametrize(
+    "statement", ["DELETE FROM {} WHERE", "DELETE FROM {} AS t WHERE ;", "DELETE FROM {} WHERE -- id"]
+)
+def test_delete_refuses_a_missing_condition(sql, name, statement):
+    with pytest.raises(ValidationError, match="expected a condition after WHERE, got the end of the statement"):
+        sql(statement.format(name))
+    assert sql(f"SELECT count(*) FROM {name}") == [(3,)]
+
+
+PAIRS = "(1, named_struct('a', 1, 'b', 2), array(named_struct('a', 1, 'b', 2)), map('k', named_struct('a', 1, 'b', 2)))"
+SWAPPED = "named_struct('b', 20L, 'A', 10)"
+IN_ORDER = [(1, (10, 20), [(10, 20)], {"k": (10, 20)})]
+
+
+@pytest.fixture
+def pairs(sql):
+    """The name of a table with structs in structs, lists and maps."""
+    made = f"lake.db.pairs{next(NUMBERS)}"
+    pair = "struct<a: int, b: bigint>"
+    sql(f"CREATE TABLE {made} (id int, s {pair}, l array<{pair}>, m map<string, {pair}>)")
+    sql(f"INSERT INTO {made} VALUES {PAIRS}")
+    return made
+
+
+def test_update_matches_the_fields_of_structs_by_name(sql, pairs):
+    sql(f"UPDATE {pairs} SET s = {SWAPPED}, l = array({SWAPPED}), m = map('k', {SWAPPED})")
+    assert sql(f"SELECT * FROM {pairs}") == IN_ORDER
+    sql(f"UPDATE {pairs} SET s = if(id = 2, {SWAPPED}, null)")
+    assert sql(f"SELECT s IS NULL FROM {pairs}") == [(True,)]
+
+
+def test_merge_matches_the_fields_of_structs_by_name(sql, pairs):
+    source = f"(SELECT 1 AS id, {SWAPPED} AS s, array({SWAPPED}) AS l, map('k', {SWAPPED}) AS m)"
+    update = "WHEN MATCHED THEN UPDATE SET s = u.s, l = u.l, m = u.m"
+    sql(f"MERGE INTO {pairs} AS t USING {source} AS u ON t.id = u.id {update}")
+    assert sql(f"SELECT * FROM {pairs}") == IN_ORDER
+    sql(f"DELETE FROM {pairs}")
+    insert = "WHEN NOT MATCHED THEN INSERT (id, s, l, m) VALUES (u.id, u.s, u.l, u.m)"
+    sql(f"MERGE INTO {pairs} AS t USING {source} AS u ON t.id = u.id {insert}")
+    assert sql(f"SELECT * FROM {pairs}") == IN_ORDER
+
+
+def test_insert_matches_the_fields_of_structs_by_name_or_by_position(sql, pairs):
+    sql(f"INSERT OVERWRITE {pairs} BY NAME SELECT 1 AS id, {SWAPPED} AS s")
+    assert sql(f"SELECT s FROM {pairs}") == [((10, 20),)]
+    sql(f"INSERT OVERWRITE {pairs} SELECT 1, struct(30, 40), array(), map()")
+    assert sql(f"SELECT s FROM {pairs}") == [((30, 40),)]
+
+
+@pytest.mark.parametrize("value", ["struct(1, 2L)", "named_struct('a', 1)", "named_struct('a', 1, 'c', 2L)"])
+def test_changes_refuse_structs_with_other_fields(sql, pairs, value):
+    with pytest.raises(SchemaMismatchError, match="UPDATE: the value of column 's' does not fit"):
+        sql(f"UPDATE {pairs} SET s = {value}")
+    using = f"(SELECT 1 AS id, {value} AS s) AS u"
+    with pytest.raises(SchemaMismatchError, match="MERGE: the value of column 's' does not fit"):
+        sql(f"MERGE INTO {pairs} AS t USING {using} ON t.id = u.id WHEN MATCHED THEN UPDATE SET s = u.s")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from icefloe.exceptions import ValidationError
 from icefloe.spark.dml.located_rows import delete_located
 from icefloe.spark.dml.row_changes import RowChanges
 from icefloe.spark.dml.row_condition import RowCondition
@@ -54,6 +55,10 @@ def delete_from(
         >>> icefloe.spark.delete_from(table, "id < 3")
         MergeResult(rows_updated=0, rows_deleted=2, rows_inserted=0)
     """
+    if where is None:
+        raise ValidationError(
+            "delete: expected the condition of the rows to delete, got None: pass 'true' or AlwaysTrue() to delete all rows"
+        )
     condition = RowCondition.of(where, table.refresh().schema())
     target = plan_target(
         active_session(spark),

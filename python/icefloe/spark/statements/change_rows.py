@@ -70,10 +70,13 @@ def delete(statement: Statement, text: str) -> DataFrame:
     table = reference.writable()
     given = _alias(cursor, "WHERE")
     alias = given or parts[-1]
+    condition = None
     if not cursor.done:
         cursor.expect("WHERE")
-    rest = cursor.rest()
-    condition = (rest if given else with_alias(rest, parts, alias)) or None
+        if cursor.done:
+            raise cursor.error("a condition after WHERE")
+        rest = cursor.rest()
+        condition = rest if given else with_alias(rest, parts, alias)
     branch = reference.version.get("branch")
     if condition is None:
         return counts(statement, delete_from(table, AlwaysTrue(), spark=statement.spark, branch=branch))
