@@ -74,9 +74,14 @@ class Cases:
         with settings(self.spark, {f"spark.wap.{key}": value for key, value in values.items()}):
             self.write(**options)
 
+    def places(self):
+        place = icefloe.spark.schema_from_spark(T.StructType.fromDDL("id long, place struct<city: string>"))
+        return self.table.catalog.create_table_if_not_exists("db.places_with_errors", place)
+
     def without_session(self):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(SparkSession, "getActiveSession", staticmethod(lambda: None))
+            patch.setattr(SparkSession, "_instantiatedSession", None)
             icefloe.spark.read(self.table)
 
     def writer(self, path, **options):
@@ -124,6 +129,11 @@ class Cases:
                 tag="a",
             ),
             "no session": self.without_session,
+            "text as a session": lambda: icefloe.spark.read(self.table, spark="local"),
+            "delete of no condition": lambda: icefloe.spark.delete_from(self.table, None, spark=self.spark),
+            "update of a struct with other fields": lambda: icefloe.spark.update(
+                self.places(), {"place": "struct(id)"}, spark=self.spark
+            ),
             "option of no number": lambda: self.scan(snapshot_id="new"),
             "option unknown": lambda: self.scan(snapshotid="1"),
             "option of no table": lambda: TableOptions.parse({}),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
 from icefloe.exceptions import ValidationError
@@ -23,15 +24,22 @@ UNLIMITED_BATCH_BYTES = {"spark.sql.execution.arrow.maxBytesPerBatch": "21474836
 
 
 def active_session(spark: Any = None) -> Any:
-    """Return the given session, else the active one.
+    """Return the given session, else the active one of this thread, else the default one of the process.
 
     Raises:
-        ValidationError: No session is given and none is active.
+        ValidationError: No session is given and there is none, or the value is no session.
     """
-    session = spark if spark is not None else SparkSession.getActiveSession()
-    if session is None:
-        raise ValidationError("spark: no session is active; expected an active SparkSession or spark=session, got None")
-    return session
+    if spark is not None:
+        if not (hasattr(spark, "sql") and hasattr(spark, "conf")):
+            raise ValidationError(f"spark: expected a SparkSession, got {spark!r}")
+        return spark
+    try:
+        # Only the thread that made a session has it as the active one.
+        return SparkSession.active()
+    except PySparkRuntimeError as error:
+        raise ValidationError(
+            "spark: no session is active; expected an active SparkSession or spark=session, got None"
+        ) from error
 
 
 def is_connect(spark: Any) -> bool:
