@@ -38,7 +38,9 @@ def metadata_schema(table: Table, name: str) -> pa.Schema:
 
 def metadata_frame(spark: Any, rows: pa.Table) -> Any:
     """Return a DataFrame of the rows of a metadata table."""
-    return spark.createDataFrame(rows)
+    # Spark refuses columns without chunks.
+    batches = rows.to_batches() or [pa.RecordBatch.from_pylist([], schema=rows.schema)]
+    return spark.createDataFrame(pa.Table.from_batches(batches))
 
 
 def _scan(table: Table, name: str, snapshot_id: int | None) -> MetadataScan:

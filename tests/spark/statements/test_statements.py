@@ -381,3 +381,16 @@ def test_attach_leaves_databases_of_spark_alone(spark, tmp_path):
     icefloe.spark.attach(spark, catalog, "own")
     assert spark.table("own_a.t").count() == 0
     icefloe.spark.detach(spark, "own")
+
+
+def test_metadata_tables_of_an_empty_table_have_no_rows(sql):
+    sql("CREATE TABLE lake.db.without_rows (id bigint, kind string) PARTITIONED BY (kind)")
+    for one in ("files", "entries", "manifests", "snapshots", "partitions", "position_deletes", "all_delete_files"):
+        assert sql(f"SELECT * FROM lake.db.without_rows.{one}") == []
+
+
+def test_insert_overwrite_of_a_new_partition_keeps_the_others(sql):
+    sql("CREATE TABLE lake.db.by_kind (id bigint, kind string) PARTITIONED BY (kind)")
+    sql("INSERT INTO lake.db.by_kind VALUES (1, 'a')")
+    sql("INSERT OVERWRITE lake.db.by_kind PARTITION (kind = 'b') SELECT 2")
+    assert rows(sql, "lake.db.by_kind") == [(1, "a"), (2, "b")]
