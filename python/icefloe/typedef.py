@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 from types import GenericAlias
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, StrictInt
 from pydantic import ValidationError as PydanticError
 
 from icefloe.exceptions import ValidationError
@@ -26,6 +26,10 @@ K = TypeVar("K")
 V = TypeVar("V")
 TableVersion: TypeAlias = Literal[1, 2, 3]
 ViewVersion: TypeAlias = Literal[1]
+JsonInt: TypeAlias = Annotated[StrictInt, Field(ge=-(2**31), lt=2**31)]
+"""A whole number of 32 bits in JSON."""
+JsonLong: TypeAlias = Annotated[StrictInt, Field(ge=-(2**63), lt=2**63)]
+"""A whole number of 64 bits in JSON."""
 
 
 def hyphenated(name: str) -> str:

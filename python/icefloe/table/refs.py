@@ -5,10 +5,10 @@ from __future__ import annotations
 from enum import Enum
 from typing import Annotated, Any
 
-from pydantic import Field, StrictInt, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from icefloe.exceptions import ValidationError
-from icefloe.typedef import JsonModel
+from icefloe.typedef import JsonInt, JsonLong, JsonModel
 
 MAIN_BRANCH = "main"
 
@@ -37,11 +37,11 @@ class SnapshotRef(JsonModel):
         max_ref_age_ms: How old the name itself may become, in milliseconds.
     """
 
-    snapshot_id: StrictInt
+    snapshot_id: JsonLong
     snapshot_ref_type: SnapshotRefType = Field(validation_alias="type", serialization_alias="type")
-    min_snapshots_to_keep: Annotated[StrictInt, Field(gt=0)] | None = None
-    max_snapshot_age_ms: Annotated[StrictInt, Field(gt=0)] | None = None
-    max_ref_age_ms: Annotated[StrictInt, Field(gt=0)] | None = None
+    min_snapshots_to_keep: Annotated[JsonInt, Field(gt=0)] | None = None
+    max_snapshot_age_ms: Annotated[JsonLong, Field(gt=0)] | None = None
+    max_ref_age_ms: Annotated[JsonLong, Field(gt=0)] | None = None
 
     @field_validator("snapshot_ref_type", mode="before")
     @classmethod

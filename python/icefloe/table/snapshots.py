@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pydantic import Field, StrictInt, StrictStr
+from pydantic import Field, StrictStr
 
 from icefloe.manifest import ManifestFile, read_manifest_list
 from icefloe.table.environment import SYSTEM
@@ -43,7 +43,7 @@ from icefloe.table.snapshot_summary import (
     set_when_positive,
     update_snapshot_summaries,
 )
-from icefloe.typedef import JsonModel
+from icefloe.typedef import JsonInt, JsonLong, JsonModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -124,18 +124,18 @@ class Snapshot(JsonModel):
         schema_id: Id of the table's schema at the time of the commit.
     """
 
-    snapshot_id: StrictInt
-    parent_snapshot_id: StrictInt | None = None
-    sequence_number: StrictInt = INITIAL_SEQUENCE_NUMBER
-    timestamp_ms: StrictInt = Field(default_factory=SYSTEM.now_ms)
+    snapshot_id: JsonLong
+    parent_snapshot_id: JsonLong | None = None
+    sequence_number: JsonLong = INITIAL_SEQUENCE_NUMBER
+    timestamp_ms: JsonLong = Field(default_factory=SYSTEM.now_ms)
     manifest_list: StrictStr | None = None
     manifest_paths: tuple[str, ...] | None = Field(
         default=None, validation_alias="manifests", serialization_alias="manifests"
     )
     summary: Summary | None = None
-    schema_id: StrictInt | None = None
-    first_row_id: StrictInt | None = None
-    added_rows: StrictInt | None = None
+    schema_id: JsonInt | None = None
+    first_row_id: JsonLong | None = None
+    added_rows: JsonLong | None = None
 
     def model_dump(self, **options: Any) -> dict[str, Any]:
         """Return the JSON object; a sequence number of 0 is omitted, as in format version 1."""
@@ -210,15 +210,15 @@ class Snapshot(JsonModel):
 class SnapshotLogEntry(JsonModel):
     """A snapshot, and the time at which it became current in milliseconds since 1970-01-01 UTC."""
 
-    snapshot_id: StrictInt
-    timestamp_ms: StrictInt
+    snapshot_id: JsonLong
+    timestamp_ms: JsonLong
 
 
 class MetadataLogEntry(JsonModel):
     """An earlier metadata file, and the time of its last update in milliseconds since 1970-01-01 UTC."""
 
     metadata_file: StrictStr
-    timestamp_ms: StrictInt
+    timestamp_ms: JsonLong
 
 
 class SnapshotLookup(Protocol):

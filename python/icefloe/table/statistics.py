@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from pydantic import StrictInt, StrictStr
+from pydantic import StrictStr
 
-from icefloe.typedef import JsonModel
+from icefloe.typedef import JsonInt, JsonLong, JsonModel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,19 +16,19 @@ class BlobMetadata(JsonModel):
     """Metadata of one blob of a Puffin file: type, columns and properties."""
 
     type: StrictStr
-    snapshot_id: StrictInt
-    sequence_number: StrictInt
-    fields: list[StrictInt]
+    snapshot_id: JsonLong
+    sequence_number: JsonLong
+    fields: list[JsonInt]
     properties: dict[str, str] | None = None
 
 
 class StatisticsFile(JsonModel):
     """A Puffin file with statistics of a snapshot."""
 
-    snapshot_id: StrictInt
+    snapshot_id: JsonLong
     statistics_path: StrictStr
-    file_size_in_bytes: StrictInt
-    file_footer_size_in_bytes: StrictInt
+    file_size_in_bytes: JsonLong
+    file_footer_size_in_bytes: JsonLong
     key_metadata: StrictStr | None = None
     blob_metadata: list[BlobMetadata]
 
@@ -36,9 +36,9 @@ class StatisticsFile(JsonModel):
 class PartitionStatisticsFile(JsonModel):
     """A file with statistics of every partition of a snapshot."""
 
-    snapshot_id: StrictInt
+    snapshot_id: JsonLong
     statistics_path: StrictStr
-    file_size_in_bytes: StrictInt
+    file_size_in_bytes: JsonLong
 
 
 AnyStatistics = TypeVar("AnyStatistics", StatisticsFile, PartitionStatisticsFile)

@@ -8,6 +8,7 @@ and copies little of the others.
 from __future__ import annotations
 
 import operator
+from array import array
 from collections.abc import Iterable, Sequence
 from functools import cache
 from types import NoneType
@@ -60,8 +61,11 @@ class Entries(Sequence[Model], Generic[Model]):
         if strays:
             raise ValidationError(f"must be a list of objects, got {strays[0]!r} in it")
         for key, kinds in cls.shape.items():
-            if not {type(item.get(key)) for item in objects} <= set(kinds):
+            values = [item.get(key) for item in objects]
+            if not set(map(type, values)) <= set(kinds):
                 cls._refuse(objects, key, kinds)
+            if int in kinds:
+                _check_bits(key, values)
         return cls(value)
 
     @classmethod
@@ -281,6 +285,22 @@ class MetadataLog(Entries[MetadataLogEntry]):
     __slots__ = ()
     model = MetadataLogEntry
     shape: ClassVar[dict[str, tuple[type, ...]]] = {"metadata-file": _TEXT, "timestamp-ms": _INTEGER}
+
+
+def _check_bits(key: str, values: list[int | None]) -> None:
+    """Raise ValidationError for a whole number of more than 64 bits, or of more than 32 bits in a schema id."""
+    code, bits = ("i", 32) if key == "schema-id" else ("q", 64)
+    numbers = [value for value in values if value is not None] if None in values else values
+    try:
+        # The conversion checks ten thousand numbers in the time of a few comparisons of Python objects.
+        array(code, numbers)  # type: ignore[arg-type] # no number is None
+    except OverflowError as error:
+        wrong = next(
+            value for value in numbers if value is not None and not -(2 ** (bits - 1)) <= value < 2 ** (bits - 1)
+        )
+        raise ValidationError(
+            f"`{key}` of entry {values.index(wrong)} must be a whole number of {bits} bits, got {wrong}"
+        ) from error
 
 
 def _with_piece(pieces: tuple[bytes, ...], added: bytes) -> tuple[bytes, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from pydantic import BeforeValidator, Field, PlainSerializer, PrivateAttr, StrictInt, StrictStr, model_validator
+from pydantic import BeforeValidator, Field, PlainSerializer, PrivateAttr, StrictStr, model_validator
 from pydantic_core import to_json
 
 from icefloe.exceptions import ValidationError
@@ -19,7 +19,7 @@ from icefloe.table.refs import MAIN_BRANCH, SnapshotRef
 from icefloe.table.snapshots import INITIAL_SEQUENCE_NUMBER, NO_SNAPSHOT_ID, IsolationLevel, Operation, Snapshot
 from icefloe.table.sorting import UNSORTED_SORT_ORDER, UNSORTED_SORT_ORDER_ID, SortOrder
 from icefloe.table.statistics import PartitionStatisticsFile, StatisticsFile
-from icefloe.typedef import JsonModel
+from icefloe.typedef import JsonInt, JsonLong, JsonModel
 from icefloe.types import NestedField, StructType
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def _snapshot_id_or_none(value: Any) -> Any:
 
 
 CurrentSnapshotId = Annotated[
-    "StrictInt | None",
+    "JsonLong | None",
     BeforeValidator(_snapshot_id_or_none),
     PlainSerializer(lambda value: NO_SNAPSHOT_ID if value is None else value),
 ]
@@ -52,19 +52,19 @@ class TableMetadata(JsonModel):
     format_version: int
     table_uuid: uuid.UUID | None = None
     location: StrictStr
-    last_sequence_number: StrictInt = INITIAL_SEQUENCE_NUMBER
-    last_updated_ms: StrictInt
-    last_column_id: StrictInt
-    current_schema_id: StrictInt = INITIAL_SCHEMA_ID
+    last_sequence_number: JsonLong = INITIAL_SEQUENCE_NUMBER
+    last_updated_ms: JsonLong
+    last_column_id: JsonInt
+    current_schema_id: JsonInt = INITIAL_SCHEMA_ID
     schemas: tuple[Schema, ...]
-    default_spec_id: StrictInt = INITIAL_PARTITION_SPEC_ID
+    default_spec_id: JsonInt = INITIAL_PARTITION_SPEC_ID
     partition_specs: tuple[PartitionSpec, ...]
-    last_partition_id: StrictInt = PARTITION_FIELD_ID_START - 1
-    default_sort_order_id: StrictInt = UNSORTED_SORT_ORDER_ID
+    last_partition_id: JsonInt = PARTITION_FIELD_ID_START - 1
+    default_sort_order_id: JsonInt = UNSORTED_SORT_ORDER_ID
     sort_orders: tuple[SortOrder, ...] = (UNSORTED_SORT_ORDER,)
     properties: Properties = Field(default_factory=dict)
     current_snapshot_id: CurrentSnapshotId = None
-    next_row_id: StrictInt | None = None
+    next_row_id: JsonLong | None = None
     refs: dict[str, SnapshotRef] = Field(default_factory=dict)
     snapshots: Snapshots = Field(default_factory=Snapshots)
     statistics: tuple[StatisticsFile, ...] = ()

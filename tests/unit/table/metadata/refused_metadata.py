@@ -124,6 +124,17 @@ REFUSED = [
         keys={"current-snapshot-id": 1001, "refs": ABSENT},
         snapshot={"snapshot-id": -1},
     ),
+    Case(
+        "parent_id_too_large", ("`parent-snapshot-id`", "64 bits", str(2**63)), snapshot={"parent-snapshot-id": 2**63}
+    ),
+    Case("snapshot_time_too_large", ("`timestamp-ms`", "64 bits", str(2**70)), snapshot={"timestamp-ms": 2**70}),
+    Case("snapshot_schema_id_too_large", ("`schema-id`", "32 bits", str(2**31)), snapshot={"schema-id": 2**31}),
+    Case(
+        "log_time_too_large",
+        ("`metadata-log`", "64 bits"),
+        keys={"metadata-log": [{"metadata-file": "x", "timestamp-ms": 2**63}]},
+    ),
+    Case("column_id_too_large", ("`last-column-id`", str(2**31)), keys={"last-column-id": 2**31}),
     Case("snapshot_id_twice", ("`snapshots` contains an id twice", "1001"), snapshot={"snapshot-id": 1001}),
     Case("timestamp_missing", ("`timestamp-ms` of entry 1 is missing",), snapshot={"timestamp-ms": ABSENT}),
     Case("timestamp_negative", ("snapshot 1002", "`timestamp-ms`", "-1"), True, snapshot={"timestamp-ms": -1}),
