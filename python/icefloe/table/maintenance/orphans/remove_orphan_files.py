@@ -219,7 +219,7 @@ class RemoveOrphanFiles:
         if not self._is_outside_allowed and not is_below([self._location], own)[0].as_py():
             raise ValidationError(
                 f"table {dotted_name(self._table)}: {self._location} is outside of the table's directories {', '.join(own)}; pass "
-                "allow_outside=True if no other table uses it"
+                "allow_outside=True, or --allow-outside to the command, if no other table uses it"
             )
         return (self._location,)
 
