@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from icefloe.exceptions import InvalidMetadataError
 from icefloe.table.inspect.schemas import arrow_schema, metadata_table_schema
 from icefloe.table.snapshots import ancestors_of
 
@@ -18,10 +19,19 @@ _MICROSECONDS = 1_000
 
 
 def snapshot_rows(name: str, table: InspectedTable) -> pa.Table:
-    """Return the rows of a metadata table about snapshots, refs or metadata files."""
+    """Return the rows of a metadata table about snapshots, refs or metadata files.
+
+    Raises:
+        InvalidMetadataError: A time of the table metadata cannot be stated in microseconds.
+    """
     schema = arrow_schema(metadata_table_schema(name, table.metadata))
     columns = list(zip(*_ROWS[name](table), strict=True)) or [()] * len(schema)
-    arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
+    try:
+        arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
+    except OverflowError as error:
+        raise InvalidMetadataError(
+            f"metadata table {name}: the table metadata has a time that is no number of microseconds of 64 bits: {error}"
+        ) from error
     return pa.Table.from_arrays(arrays, schema=schema)
 
 

@@ -16,10 +16,11 @@ def to_stream(data: object) -> object:
             `__arrow_c_array__`.
 
     Raises:
-        ValidationError: The data exports no Arrow stream or array.
+        ValidationError: The data exports no Arrow stream or array, or one of a single column that is no struct.
     """
     if hasattr(data, "__arrow_c_stream__"):
-        return data
+        is_column = isinstance(data, pa.ChunkedArray) or hasattr(data, "dtype")
+        return _rows_of_column(data) if is_column else data
     if hasattr(data, "__arrow_c_array__"):
         return pa.Table.from_batches([_batch(data)])
     raise ValidationError(
@@ -32,6 +33,17 @@ def to_table(data: object) -> pa.Table:
     """Return data as an Arrow table, with extension types as their storage types; a stream is read to its end."""
     whole = data if isinstance(data, pa.Table) else pa.RecordBatchReader.from_stream(to_stream(data)).read_all()
     return storage_table(whole)
+
+
+def _rows_of_column(data: object) -> pa.RecordBatchReader:
+    """Return a column of structs as rows, such as a Series of Polars."""
+    try:
+        return pa.RecordBatchReader.from_stream(data)
+    except pa.ArrowInvalid as error:
+        raise ValidationError(
+            f"cannot read a {type(data).__name__} as rows: expected named columns or a column of structs, got a single column; pass "
+            f"a table or a data frame with it: {error}"
+        ) from error
 
 
 def _batch(data: object) -> pa.RecordBatch:

@@ -2,7 +2,7 @@ from datetime import datetime, timezone
 
 import pyarrow as pa
 import pytest
-from icefloe.exceptions import ValidationError
+from icefloe.exceptions import InvalidMetadataError, ValidationError
 from icefloe.partitioning import PartitionField, PartitionSpec
 from icefloe.transforms import BucketTransform
 from icefloe.types import StringType
@@ -158,3 +158,13 @@ def test_position_deletes_name_the_deleted_rows(new_table):
 def test_unknown_snapshot_is_refused(new_table):
     with pytest.raises(ValidationError, match=r"db\.t has no snapshot 5; it may have been expired"):
         new_table().inspect.files(5)
+
+
+@pytest.mark.parametrize(("name", "log"), [("history", "snapshot_log"), ("metadata_log_entries", "metadata_log")])
+def test_time_that_does_not_fit_microseconds_is_invalid_metadata(new_table, name, log):
+    table = new_table()
+    entries = getattr(table.metadata, log)
+    absurd = entries.appended(entries[0].model_copy(update={"timestamp_ms": 2**62}))
+    table.show(table.metadata.with_(**{log: absurd}), table.metadata_location)
+    with pytest.raises(InvalidMetadataError, match=f"metadata table {name}: .*microseconds"):
+        getattr(table.inspect, name)()
