@@ -287,13 +287,13 @@ class MetadataLog(Entries[MetadataLogEntry]):
     shape: ClassVar[dict[str, tuple[type, ...]]] = {"metadata-file": _TEXT, "timestamp-ms": _INTEGER}
 
 
-def _check_bits(key: str, values: list[int | None]) -> None:
+def _check_bits(key: str, values: list[Any]) -> None:
     """Raise ValidationError for a whole number of more than 64 bits, or of more than 32 bits in a schema id."""
     code, bits = ("i", 32) if key == "schema-id" else ("q", 64)
     numbers = [value for value in values if value is not None] if None in values else values
     try:
         # The conversion checks ten thousand numbers in the time of a few comparisons of Python objects.
-        array(code, numbers)  # type: ignore[arg-type] # no number is None
+        array(code, numbers)
     except OverflowError as error:
         wrong = next(
             value for value in numbers if value is not None and not -(2 ** (bits - 1)) <= value < 2 ** (bits - 1)
