@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from icefloe.arguments import checked_text
+from icefloe.arguments import checked_mapping, checked_text
 from icefloe.catalog.catalog import Catalog
 from icefloe.catalog.configuration import PY_CATALOG_IMPL, TYPE, catalog_properties, default_catalog, flattened
 from icefloe.catalog.memory import InMemoryCatalog
@@ -189,7 +189,7 @@ def load_sql(name: str, conf: Properties) -> Catalog:
             raise
         raise ImportError(f"catalog {name!r}, of type sql, needs SQLAlchemy: pip install sqlalchemy") from error
 
-    return SqlCatalog(name, **conf)
+    return SqlCatalog(name, **_checked(conf))
 
 
 def load_rest(name: str, conf: Properties) -> Catalog:
@@ -210,7 +210,7 @@ def load_rest(name: str, conf: Properties) -> Catalog:
             raise
         raise ImportError(f"catalog {name!r}, of type rest, needs httpx: pip install 'icefloe[rest]'") from error
 
-    return RestCatalog(name, **conf)
+    return RestCatalog(name, **_checked(conf))
 
 
 def load_hive(name: str, conf: Properties) -> Catalog:
@@ -231,7 +231,7 @@ def load_hive(name: str, conf: Properties) -> Catalog:
             raise
         raise ImportError(f"catalog {name!r}, of type hive, needs Thrift: pip install 'icefloe[hive]'") from error
 
-    return HiveCatalog(name, **conf)
+    return HiveCatalog(name, **_checked(conf))
 
 
 def load_glue(name: str, conf: Properties) -> Catalog:
@@ -252,7 +252,7 @@ def load_glue(name: str, conf: Properties) -> Catalog:
             raise
         raise ImportError(f"catalog {name!r}, of type glue, needs boto3: pip install 'icefloe[glue]'") from error
 
-    return GlueCatalog(name, **conf)
+    return GlueCatalog(name, **_checked(conf))
 
 
 def load_in_memory(name: str, conf: Properties) -> Catalog:
@@ -261,7 +261,11 @@ def load_in_memory(name: str, conf: Properties) -> Catalog:
     >>> load_in_memory("scratch", {}).list_namespaces()
     []
     """
-    return InMemoryCatalog(name, **conf)
+    return InMemoryCatalog(name, **_checked(conf))
+
+
+def _checked(conf: object) -> Properties:
+    return dict(checked_mapping("properties of a catalog", conf, "names to values"))
 
 
 def _load_hadoop(name: str, conf: Properties) -> Catalog:

@@ -17,6 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from icefloe.arguments import checked_mapping, checked_text
+from icefloe.catalog.catalog import Catalog
 from icefloe.exceptions import CorruptFileError, TableAlreadyExistsError, ValidationError
 from icefloe.io.pyarrow import pyarrow_to_schema
 from icefloe.partitioning import PartitionField, PartitionSpec
@@ -33,7 +35,6 @@ from icefloe.types import DateType, IntegerType, LongType, NestedField, Primitiv
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from icefloe.catalog.catalog import Catalog
     from icefloe.io import FileIO
     from icefloe.typedef import Identifier
 
@@ -260,8 +261,11 @@ def snapshot_directory(  # noqa: PLR0913 - the definition of a table
         >>> [field.name for field in plan.schema.fields]
         ['id']
     """
+    _check_definition(catalog, properties, schema, partition_types)
     root = _directory(catalog, source)
-    if location is not None and (is_below([location], [root])[0].as_py() or is_below([root], [location])[0].as_py()):
+    if location is not None and (
+        is_below([checked_text("location", location)], [root])[0].as_py() or is_below([root], [location])[0].as_py()
+    ):
         raise ValidationError(
             f"snapshot_directory: location: expected a directory apart from the source {root}, got {location}; use "
             "migrate_directory() for a table in place"
@@ -300,6 +304,7 @@ def migrate_directory(  # noqa: PLR0913 - the definition of a table
         schema: Columns of the files; by default those of the smallest file.
         partition_types: Types of partition columns by name, instead of the inferred ones: int, long, date or string.
     """
+    _check_definition(catalog, properties, schema, partition_types)
     root = _directory(catalog, source)
     return ImportDirectory(
         catalog=catalog,
@@ -311,6 +316,17 @@ def migrate_directory(  # noqa: PLR0913 - the definition of a table
         schema=schema,
         partition_types=dict(partition_types),
     )
+
+
+def _check_definition(catalog: object, properties: object, schema: object, partition_types: object) -> None:
+    if not isinstance(catalog, Catalog):
+        raise ValidationError(f"catalog: expected a catalog, such as load_catalog() returns, got {catalog!r}")
+    checked_mapping("properties", properties, "names to values")
+    for name, kind in checked_mapping("partition_types", partition_types, "columns to types").items():
+        if not isinstance(kind, PrimitiveType):
+            raise ValidationError(f"partition_types: expected a primitive type of column {name}, got {kind!r}")
+    if schema is not None and not isinstance(schema, pa.Schema):
+        raise ValidationError(f"schema: expected a pyarrow.Schema, got {schema!r}")
 
 
 def _directory(catalog: Catalog, source: str) -> str:

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from icefloe.arguments import checked_mapping, checked_text
 from icefloe.exceptions import ValidationError
 from icefloe.table.environment import SYSTEM
 from icefloe.table.properties.definitions import (
@@ -41,7 +42,7 @@ class LocationProvider(ABC):
     metadata_path: str
 
     def __init__(self, table_location: str, table_properties: Mapping[str, str]) -> None:
-        self.table_location = table_location.rstrip("/")
+        self.table_location = checked_text("table_location", table_location).rstrip("/")
         self.table_properties = table_properties
         self.data_path = (DATA_PATH.of(table_properties) or f"{self.table_location}/data").rstrip("/")
         self.metadata_path = (METADATA_PATH.of(table_properties) or f"{self.table_location}/metadata").rstrip("/")
@@ -95,7 +96,7 @@ def load_location_provider(table_location: str, table_properties: Mapping[str, s
     >>> load_location_provider("/t", {}).new_data_location("a.parquet")
     '/t/data/a.parquet'
     """
-    name = LOCATION_PROVIDER.of(table_properties)
+    name = LOCATION_PROVIDER.of(checked_mapping("table_properties", table_properties, "names to values"))
     if name is not None:
         return _custom(name, table_location, table_properties)
     spread = OBJECT_STORAGE.of(table_properties)

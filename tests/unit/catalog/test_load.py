@@ -2,7 +2,7 @@ import sys
 
 import pyarrow as pa
 import pytest
-from icefloe.catalog import list_catalogs, load_catalog, load_in_memory, load_sql
+from icefloe.catalog import list_catalogs, load_catalog, load_glue, load_hive, load_in_memory, load_rest, load_sql
 from icefloe.catalog.configuration import catalog_properties
 from icefloe.catalog.hadoop import HadoopCatalog
 from icefloe.catalog.memory import InMemoryCatalog
@@ -277,3 +277,10 @@ def test_tables_have_the_default_and_override_properties_of_their_catalog(tmp_pa
         ]
     for table in tables:
         assert {key: table.properties[key] for key in "abc"} == {"a": "1", "b": "2", "c": "1"}
+
+
+@pytest.mark.parametrize("load", [load_sql, load_in_memory, load_rest, load_hive, load_glue])
+@pytest.mark.parametrize("conf", [None, 7, "sqlite://", ["uri"], {7: "x"}], ids=str)
+def test_properties_that_are_no_mapping_are_refused(load, conf):
+    with pytest.raises(ValidationError, match="properties of a catalog: expected a mapping of names to values, got"):
+        load("x", conf)

@@ -166,3 +166,26 @@ def test_file_without_a_column_has_nulls(catalog, tmp_path):
     schema = pa.schema([("id", pa.int64()), ("more", pa.string())])
     snapshot_directory(catalog, str(tmp_path / "d"), "db.s", schema=schema).execute()
     assert rows_of(catalog.load_table("db.s")) == [(1, None), (2, "x")]
+
+
+@pytest.mark.parametrize("verb", [snapshot_directory, migrate_directory])
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        ({"catalog": None}, "catalog: expected a catalog, such as load_catalog"),
+        ({"source": 7}, "location: expected text"),
+        ({"identifier": 7}, "7 contains an empty segment"),
+        ({"properties": None}, "properties: expected a mapping"),
+        ({"schema": "id"}, "schema: expected a pyarrow.Schema, got 'id'"),
+        ({"partition_types": ["kind"]}, "partition_types: expected a mapping"),
+        (
+            {"partition_types": {"kind": "string"}},
+            "partition_types: expected a primitive type of column kind, got 'string'",
+        ),
+    ],
+    ids=str,
+)
+def test_argument_of_a_wrong_type_is_refused(catalog, directory, verb, wrong, reason):
+    arguments = {"catalog": catalog, "source": str(directory), "identifier": "db.t", **wrong}
+    with pytest.raises(ValidationError, match=reason):
+        verb(**arguments)

@@ -69,3 +69,9 @@ def test_name_mapping_survives_json_and_finds_nested_names() -> None:
 def test_malformed_name_mapping_is_refused(text: str) -> None:
     with pytest.raises(ValidationError, match="name mapping"):
         parse_mapping_from_json(text)
+
+
+@pytest.mark.parametrize(("location", "properties"), [(None, {}), (7, {}), ("/t", None), ("/t", "x"), ("/t", {7: "x"})])
+def test_argument_that_is_no_location_or_no_properties_is_refused(location, properties):
+    with pytest.raises(ValidationError, match=r"table_location: expected text|table_properties: expected a mapping"):
+        load_location_provider(location, properties)

@@ -24,6 +24,7 @@ from icefloe.table.maintenance.rewrite.commit import rewrites_to
 from icefloe.table.properties.definitions import GC_ENABLED, TARGET_FILE_SIZE
 from icefloe.table.properties.maintenance import SMALL_FILE_PERCENT
 from icefloe.table.scan.selection import Selection
+from icefloe.table.table_version import TableVersion
 
 if TYPE_CHECKING:
     from icefloe.io import FileIO
@@ -58,7 +59,14 @@ class TableFacts:
 
     @staticmethod
     def of(table: Any) -> TableFacts:
-        """Return the facts of the version that a table handle has."""
+        """Return the facts of the version that a table handle has.
+
+        Raises:
+            ValidationError: The value is no table.
+        """
+        handle: object = table
+        if not isinstance(handle, TableVersion):
+            raise ValidationError(f"table: expected a table's handle, got {handle!r}")
         metadata, location = table.version
         return TableFacts(table.name(), table.catalog.name, metadata, location, table.io, SYSTEM.now_ms())
 

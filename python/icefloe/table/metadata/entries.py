@@ -292,7 +292,7 @@ def _check_bits(key: str, values: list[Any]) -> None:
     code, bits = ("i", 32) if key == "schema-id" else ("q", 64)
     numbers = [value for value in values if value is not None] if None in values else values
     try:
-        # The conversion checks ten thousand numbers in the time of a few comparisons of Python objects.
+        # The conversion compares all numbers in C, since a table may have ten thousand snapshots.
         array(code, numbers)
     except OverflowError as error:
         wrong = next(
