@@ -194,6 +194,11 @@ class Cursor:
         self.index += len(keywords)
         return True
 
+    def at(self, *keywords: str) -> bool:
+        """Return whether one of some keywords or signs follows."""
+        word = self.peek()
+        return word is not None and word.is_keyword(*keywords)
+
     def expect(self, *keywords: str) -> None:
         """Skip a sequence of keywords.
 
@@ -282,7 +287,7 @@ class Cursor:
         """Return the error that another word was expected here."""
         word = self.peek()
         got = "the end of the statement" if word is None else repr(self.text[word.start : word.end])
-        start = 0 if word is None else word.start
+        start = len(self.text) if word is None else word.start
         return ValidationError(f"SQL, at character {start + 1}: expected {expected}, got {got}")
 
 

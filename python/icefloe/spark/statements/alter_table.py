@@ -32,6 +32,10 @@ def alter_table(statement: Statement, text: str) -> None:
     name = cursor.names()
     reference = statement.references.resolve(name)
     table = reference.writable()
+    if reference.version:
+        raise ValidationError(
+            f"ALTER TABLE: a branch has the definition of its table; expected {reference.dotted}, got {'.'.join(name)}"
+        )
     if cursor.accept("RENAME", "TO"):
         new = cursor.names()
         cursor.finish()
@@ -39,19 +43,18 @@ def alter_table(statement: Statement, text: str) -> None:
         to = new[1:] if new[0].lower() == lake.name and len(new) > 2 else new
         lake.catalog.rename_table(reference.identifier, to if len(to) > 1 else (*reference.identifier[:-1], *to))
     elif cursor.accept("SET", "TBLPROPERTIES"):
-        _commit(table, lambda change: change.set_properties(properties_of(cursor)))
+        _commit(table, cursor, lambda change: change.set_properties(properties_of(cursor)))
     elif cursor.accept("UNSET", "TBLPROPERTIES"):
         cursor.accept("IF", "EXISTS")
         keys = [property_key(Cursor(item)) for item in cursor.items()]
-        _commit(table, lambda change: change.remove_properties(*keys))
+        _commit(table, cursor, lambda change: change.remove_properties(*keys))
     elif cursor.accept("SET", "LOCATION"):
-        _commit(table, lambda change: change.update_location(cursor.string()))
+        _commit(table, cursor, lambda change: change.update_location(cursor.string()))
     elif cursor.accept("SET", "IDENTIFIER", "FIELDS"):
-        _schema(table, lambda update: update.set_identifier_fields(*_columns(cursor)))
+        _schema(table, cursor, lambda update: update.set_identifier_fields(*_columns(cursor)))
     elif cursor.accept("DROP", "IDENTIFIER", "FIELDS"):
-        gone = _columns(cursor)
-        left = sorted(table.schema().identifier_field_names() - set(gone))
-        _schema(table, lambda update: update.set_identifier_fields(*left))
+        left = _identifiers_without(table, _columns(cursor))
+        _schema(table, cursor, lambda update: update.set_identifier_fields(*left))
     elif cursor.accept("WRITE"):
         _write_order(table, cursor)
     elif not (alter_ref(table, cursor) or _partition_field(table, cursor) or _columns_changed(table, cursor)):
@@ -63,15 +66,28 @@ def alter_table(statement: Statement, text: str) -> None:
     reference.lake.refresh()
 
 
-def _commit(table: Table, change: Any) -> None:
+def _commit(table: Table, cursor: Cursor, change: Any) -> None:
     with table.transaction() as transaction:
         change(transaction)
+        cursor.finish()
 
 
-def _schema(table: Table, change: Any) -> None:
+def _schema(table: Table, cursor: Cursor, change: Any) -> None:
     update = table.update_schema(case_sensitive=False)
     change(update)
+    cursor.finish()
     update.commit()
+
+
+def _identifiers_without(table: Table, gone: list[str]) -> list[str]:
+    """Return the identifier fields of a table but some, named in any case."""
+    names = {name.lower(): name for name in table.schema().identifier_field_names()}
+    for name in gone:
+        if names.pop(name.lower(), None) is None:
+            raise ValidationError(
+                f"DROP IDENTIFIER FIELDS: {name!r} is no identifier field; expected one of {', '.join(sorted(names.values())) or 'none'}"
+            )
+    return sorted(names.values())
 
 
 def _columns(cursor: Cursor) -> list[str]:
@@ -96,6 +112,7 @@ def _partition_field(table: Table, cursor: Cursor) -> bool:
         update.add_field(column, transform, cursor.name() if cursor.accept("AS") else None)
     else:
         return False
+    cursor.finish()
     update.commit()
     return True
 
@@ -119,8 +136,8 @@ def _write_order(table: Table, cursor: Cursor) -> None:
     keys = []
     if not unordered and (locally or not distributed or not cursor.done):
         cursor.expect("ORDERED", "BY")
-        text = cursor.rest()
-        keys = [sort_key(Cursor(item)) for item in split_items(text.strip("()") if text.startswith("(") else text)]
+        keys = _sort_keys(cursor)
+    cursor.finish()
     mode = "hash" if distributed else "none" if unordered or locally else "range"
     with table.transaction() as transaction:
         order = transaction.update_sort_order(case_sensitive=False)
@@ -130,30 +147,58 @@ def _write_order(table: Table, cursor: Cursor) -> None:
         transaction.set_properties({DISTRIBUTION_MODE.name: mode})
 
 
+def _sort_keys(cursor: Cursor) -> list[Any]:
+    """Return the sort keys that follow, between commas; parentheses may be around all of them."""
+    items = cursor.items() if cursor.at("(") else split_items(cursor.rest())
+    if not items:
+        raise cursor.error("a column after ORDERED BY")
+    keys = []
+    for item in items:
+        inner = Cursor(item)
+        keys.append(sort_key(inner))
+        inner.finish()
+    return keys
+
+
 def _columns_changed(table: Table, cursor: Cursor) -> bool:
     update = table.update_schema(case_sensitive=False)
     if cursor.accept("ADD", "COLUMNS") or cursor.accept("ADD", "COLUMN"):
-        _add(update, cursor)
+        _add(table, update, cursor)
     elif cursor.accept("RENAME", "COLUMN"):
         old = cursor.names()
         cursor.expect("TO")
-        update.rename_column(old, cursor.name())
+        new = cursor.name()
+        if new.lower() != old[-1].lower():
+            _check_new(table, (*old[:-1], new))
+        update.rename_column(old, new)
     elif cursor.accept("DROP", "COLUMNS") or cursor.accept("DROP", "COLUMN"):
         _drop(table, update, cursor)
     elif cursor.accept("ALTER", "COLUMN") or cursor.accept("CHANGE", "COLUMN"):
         _alter(update, cursor)
     else:
         return False
+    cursor.finish()
     update.commit()
     return True
 
 
-def _add(update: UpdateSchema, cursor: Cursor) -> None:
+def _check_new(table: Table, path: tuple[str, ...]) -> None:
+    """Check that no column has the name of a new one, in any case: a query could not distinguish them."""
+    name = ".".join(path)
+    found = [one for one in table.schema().column_names if one.lower() == name.lower()]
+    if found:
+        raise ValidationError(
+            f"ALTER TABLE: expected the name of a new column, got {name!r}: the table has {found[0]!r}"
+        )
+
+
+def _add(table: Table, update: UpdateSchema, cursor: Cursor) -> None:
     following = cursor.peek()
     items = cursor.items() if following is not None and following.is_keyword("(") else split_items(cursor.rest())
     for item in items:
         inner = Cursor(item)
         path = inner.names()
+        _check_new(table, path)
         start = inner.index
         while not inner.done and not inner.words[inner.index].is_keyword(*_COLUMN_CLAUSES):
             inner.index += 1

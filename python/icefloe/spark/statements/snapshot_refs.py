@@ -35,6 +35,7 @@ def alter_ref(table: Table, cursor: Cursor) -> bool:
 def _drop(table: Table, cursor: Cursor, kind: SnapshotRefType) -> None:
     if_exists = cursor.accept("IF", "EXISTS")
     name = cursor.name()
+    cursor.finish()
     if if_exists and name not in table.refs():
         return
     change = table.manage_snapshots()
@@ -53,6 +54,7 @@ def _put(table: Table, cursor: Cursor, kind: SnapshotRefType, *, create: bool, r
             )
         snapshot_id = current.snapshot_id
     ages = _retention(cursor, kind)
+    cursor.finish()
     exists = name in table.refs()
     if exists and if_not_exists:
         return
