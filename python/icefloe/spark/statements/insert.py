@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import functools
+import math
+from dataclasses import replace
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
-from icefloe.exceptions import FeatureUnsupportedError, ValidationError
+from icefloe.exceptions import FeatureUnsupportedError, SchemaMismatchError, ValidationError
+from icefloe.expressions import EqualTo, IsNaN, IsNull, literal
+from icefloe.expressions.tree import all_of
 from icefloe.spark.lexer import Cursor, split_items, words_of
 from icefloe.spark.statements.assignment import assigned
+from icefloe.spark.statements.literals import literal_text, with_literals
 from icefloe.spark.statements.query import frame_of_query
+from icefloe.spark.types.conform import quoted
 from icefloe.spark.types.to_spark import to_spark_schema
-from icefloe.spark.writer.write import write
+from icefloe.spark.writer.options import checked_options
+from icefloe.spark.writer.write import file_change, write_in_transaction
+from icefloe.types import TimestampType
 
 if TYPE_CHECKING:
+    from icefloe.expressions import BooleanExpression
     from icefloe.spark.statements.query import Statement
     from icefloe.spark.writer.commit import WriteMode
     from icefloe.table import Table
@@ -42,50 +53,85 @@ def insert(statement: Statement, text: str) -> None:
     condition = _replaced(cursor, overwrite=overwrite)
     query = statement.above + cursor.rest()
 
-    frame = frame_of_query(statement, query)
     struct = to_spark_schema(table.schema())
-    static = {name: value for name, value in constants.items() if value is not None}
+    static = _static_values(statement, struct, constants)
+    frame = frame_of_query(statement, query)
     if by_name:
         columns = frame.columns
     elif columns is None:
-        columns = [name for name in struct.names if name.lower() not in static]
+        columns = [name for name in struct.names if name not in static]
     rows = assigned(frame, struct, columns, "INSERT", by_name=by_name)
-    for name, value in static.items():
-        field = next(one for one in struct.fields if one.name.lower() == name)
-        rows = rows.selectExpr("*", f"cast({value} AS {field.dataType.simpleString()}) AS `{field.name}`")
+    rows = rows.selectExpr("*", *(f"{value} AS {quoted(name)}" for name, value in static.items()))
     options = {"branch": reference.version["branch"]} if "branch" in reference.version else {}
-    mode, more = _mode(statement, table, overwrite=overwrite, condition=condition, constants=constants)
-    write(rows, table, mode, {**options, **more})
+    mode, more, row_filter = _mode(statement, table, overwrite=overwrite, condition=condition, static=static)
+    checked = checked_options(mode, {**options, **more})
+    change = replace(file_change(statement.spark, table, mode, checked), row_filter=row_filter)
+    with table.transaction() as transaction:
+        write_in_transaction(rows, transaction, change)
+
+
+def _static_values(statement: Statement, struct: Any, constants: dict[str, str | None]) -> dict[str, str]:
+    """Return the SQL of the value of each column to which PARTITION gives one, in the column's type."""
+    fields = {field.name.lower(): field for field in struct.fields}
+    unknown = [name for name in constants if name not in fields]
+    if unknown:
+        raise SchemaMismatchError(
+            f"INSERT, PARTITION: the table has no column {unknown[0]!r}; expected one of {', '.join(struct.names)}"
+        )
+    return {
+        fields[
+            name
+        ].name: f"cast(({with_literals(value, statement.arguments)}) AS {fields[name].dataType.simpleString()})"
+        for name, value in constants.items()
+        if value is not None
+    }
 
 
 def _mode(
-    statement: Statement, table: Table, *, overwrite: bool, condition: str | None, constants: dict[str, str | None]
-) -> tuple[WriteMode, dict[str, str]]:
+    statement: Statement, table: Table, *, overwrite: bool, condition: str | None, static: dict[str, str]
+) -> tuple[WriteMode, dict[str, str], BooleanExpression | None]:
+    """Return the effect on the rows of the table: the mode, its options and the filter of the replaced partitions."""
     if condition is not None:
-        return "overwrite", {"overwrite-filter": condition}
+        return "overwrite", {"overwrite-filter": with_literals(condition, statement.arguments, _filter_literal)}, None
     if not overwrite:
-        return "append", {}
+        return "append", {}, None
     dynamic = statement.spark.conf.get(_OVERWRITE_MODE, "static").lower() == "dynamic"
     if dynamic:
-        return "overwrite-partitions", {}
-    static = {name: value for name, value in constants.items() if value is not None}
+        return "overwrite-partitions", {}, None
     if not static:
-        return "overwrite", {}
+        return "overwrite", {}, None
     identities = {
         table.schema().find_column_name(field.source_id)
         for field in table.spec().fields
         if str(field.transform) == "identity"
     }
-    names = {field.name.lower(): field.name for field in table.schema().fields}
-    foreign = [name for name in static if names[name] not in identities]
+    foreign = [name for name in static if name not in identities]
     if foreign:
         raise ValidationError(
             f"INSERT OVERWRITE: PARTITION expects identity partition columns ({', '.join(sorted(map(str, identities))) or 'none'}), got "
             f"{foreign[0]}: use REPLACE WHERE"
         )
-    return "overwrite", {
-        "overwrite-filter": " AND ".join(f'"{names[name]}" = {value}' for name, value in static.items())
-    }
+    values = statement.values(list(static.values()))
+    return "overwrite", {}, all_of(*map(functools.partial(_equal, table), static, values))
+
+
+def _filter_literal(value: Any) -> str:
+    """Return a literal of the grammar of filters, whose texts have no escapes but doubled quotes."""
+    return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else literal_text(value)
+
+
+def _equal(table: Table, name: str, value: Any) -> BooleanExpression:
+    """Return the filter of a partition's rows, by a value as Spark returns it."""
+    kind = table.schema().find_field(name).field_type
+    if value is None:
+        return IsNull(name)
+    if isinstance(value, datetime):
+        value = value.isoformat() if isinstance(kind, TimestampType) else value.astimezone(timezone.utc).isoformat()
+    if isinstance(value, bytearray):
+        value = bytes(value)
+    if isinstance(value, float) and math.isnan(value):
+        return IsNaN(name)
+    return EqualTo(name, literal(value).to(kind))
 
 
 def _partition(cursor: Cursor) -> dict[str, str | None]:

@@ -10,11 +10,18 @@ from icefloe.exceptions import FeatureUnsupportedError, ValidationError
 from icefloe.spark.lexer import words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 
-def with_literals(text: str, arguments: Mapping[str, Any] | Sequence[Any] | None) -> str:
+def with_literals(
+    text: str, arguments: Mapping[str, Any] | Sequence[Any] | None, literal: Callable[[Any], str] | None = None
+) -> str:
     r"""Return a statement with its parameters replaced by literals.
+
+    Args:
+        text: The statement.
+        arguments: Values of the parameters.
+        literal: Returns the literal of a value; one of Spark SQL if None.
 
     Raises:
         ValidationError: A parameter has no value.
@@ -39,7 +46,7 @@ def with_literals(text: str, arguments: Mapping[str, Any] | Sequence[Any] | None
             value, end = named[after.text], after.end
         else:
             continue
-        pieces += [text[at : word.start], literal_text(value)]
+        pieces += [text[at : word.start], (literal or literal_text)(value)]
         at = end
     return "".join([*pieces, text[at:]])
 

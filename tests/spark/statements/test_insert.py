@@ -1,0 +1,52 @@
+"""INSERT OVERWRITE of partitions, and REPLACE WHERE, with values of every type and parameters."""
+
+from __future__ import annotations
+
+import pytest
+from icefloe.exceptions import ValidationError
+
+
+def rows(sql, name):
+    return sql(f"SELECT * FROM {name} ORDER BY id")
+
+
+OVERWRITTEN = {
+    "string": ("'it''s'", "5"),
+    "int": ("1", "'2'"),
+    "date": ("DATE '1969-12-31'", "'2024-01-01'"),
+    "timestamp": ("TIMESTAMP '1969-12-31 23:00:00'", "'2024-07-01 12:00:00'"),
+    "timestamp_ntz": ("TIMESTAMP_NTZ '2024-03-10 02:30:00'", "NULL"),
+    "decimal(9, 2)": ("1.10", "-5"),
+    "double": ("-0.0D", "double('nan')"),
+    "binary": ("X'00ff'", "X''"),
+    "boolean": ("true", ":flag"),
+}
+
+
+@pytest.mark.parametrize("kind", OVERWRITTEN)
+def test_insert_overwrite_of_a_partition_takes_every_value(sql, kind):
+    made = f"lake.db.of_{kind.split('(')[0]}"
+    sql(f"CREATE TABLE {made} (id int, `the p` {kind}) PARTITIONED BY (`the p`)")
+    for verb, first in (("INTO", 1), ("OVERWRITE", 3)):
+        for index, value in enumerate(OVERWRITTEN[kind]):
+            sql(f"INSERT {verb} {made} PARTITION (`THE P` = {value}) SELECT {first + index}", {"flag": False})
+    assert sql(f"SELECT id FROM {made} ORDER BY id") == [(3,), (4,)]
+    assert sql(f"SELECT count(DISTINCT `the p`) + count_if(`the p` IS NULL) FROM {made}") == [(2,)]
+
+
+QUOTED = "it's \\"
+
+
+@pytest.mark.parametrize(("condition", "arguments"), [("kind = :kind", {"kind": QUOTED}), ("kind = ?", [QUOTED])])
+def test_replace_where_takes_parameters(sql, condition, arguments):
+    sql("CREATE OR REPLACE TABLE lake.db.replaced (id bigint, kind string) PARTITIONED BY (kind)")
+    sql("INSERT INTO lake.db.replaced VALUES (1, 'a'), (2, :kind)", {"kind": QUOTED})
+    sql(f"INSERT INTO lake.db.replaced REPLACE WHERE {condition} SELECT 3, 'b'", arguments)
+    assert rows(sql, "lake.db.replaced") == [(1, "a"), (3, "b")]
+
+
+def test_changes_of_an_unknown_branch_are_refused(sql, lake, name):
+    for change in ("INSERT INTO {} VALUES (9, 'z')", "DELETE FROM {}", "UPDATE {} SET id = 1"):
+        with pytest.raises(ValidationError, match="the table has no branch 'typo'; expected one of main"):
+            sql(change.format(f"{name}.branch_typo"))
+    assert set(lake.catalog.load_table(name.removeprefix("lake.")).refs()) == {"main"}
