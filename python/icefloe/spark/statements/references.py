@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import NoSuchTableError, ValidationError
 from icefloe.spark.metadata_tables import METADATA_TABLES
+from icefloe.table.commit.snapshot_producer import MAIN
 
 if TYPE_CHECKING:
     from icefloe.spark.statements.attached import AttachedCatalog
@@ -43,11 +44,17 @@ class Reference:
         """Return the table, to change all of it.
 
         Raises:
-            ValidationError: A metadata table or a version of the table is named.
+            ValidationError: A metadata table or a version of the table is named, or a branch that does not exist.
         """
         if self.metadata_table is not None or set(self.version) - {"branch"}:
             raise ValidationError(
                 f"{self.dotted}: only a table or a branch can be changed; expected one, got a read-only version"
+            )
+        branch = self.version.get("branch", MAIN)
+        if branch != MAIN and branch not in self.table.refs():
+            raise ValidationError(
+                f"{self.dotted}: the table has no branch {branch!r}; expected one of {', '.join(sorted(self.table.refs()))}: ALTER TABLE "
+                f"{self.dotted} CREATE BRANCH {branch} makes it"
             )
         return self.table
 
