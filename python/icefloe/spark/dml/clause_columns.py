@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
-from pyspark.sql.types import StructType
+from pyspark.sql.types import NullType, StructType
 
 from icefloe.conversions import temporal
 from icefloe.exceptions import ResolveError, SchemaMismatchError, ValidationError
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
     from icefloe.table.row_level.clauses import Clause, Clauses, Match
 
-CLAUSE = "__icefloe_clause"
+OWN_PREFIX = "__icefloe_"
+"""Beginning of the names of columns that a merge adds to its source."""
+CLAUSE = f"{OWN_PREFIX}clause"
 """Column with the number of the clause that applies to a row; null if no clause applies."""
 
 
@@ -115,7 +117,7 @@ def check_source(clauses: Clauses, struct: Any, source: Any) -> None:
         return
     for field in struct.fields:
         column = source[_same_name(needs_all[0], field.name, source.names)]
-        if not fits(column.dataType, field.dataType):
+        if not (fits(column.dataType, field.dataType) or (isinstance(column.dataType, NullType) and field.nullable)):
             raise SchemaMismatchError(
                 f"{needs_all[0].label}: the source's column {column.name!r} does not fit; expected "
                 f"{field.dataType.simpleString()}, got {column.dataType.simpleString()}: cast the column"
@@ -250,6 +252,7 @@ def _same_name(clause: Clause, name: str, source: Sequence[str]) -> str:
     """Return the source's column of a name, exactly or else ignoring case."""
     if name in source:
         return name
+    source = [candidate for candidate in source if not candidate.startswith(OWN_PREFIX)]
     similar = [candidate for candidate in source if candidate.lower() == name.lower()]
     if len(similar) != 1:
         raise SchemaMismatchError(

@@ -50,11 +50,12 @@ def merge(statement: Statement, text: str) -> DataFrame:
     target = given or parts[-1]
     cursor.expect("USING")
     source_text, source_alias = _source(cursor)
+    names = f" ({', '.join(map(quoted, _column_names(cursor)))})" if cursor.at("(") else ""
     cursor.expect("ON")
     if not given:
         cursor = Cursor(with_alias(cursor.rest(), parts, target))
     condition = _until_when(cursor)
-    source = frame_of_query(statement, f"{above}SELECT * FROM {source_text} AS {quoted(source_alias)}")
+    source = frame_of_query(statement, f"{above}SELECT * FROM {source_text} AS {quoted(source_alias)}{names}")
     scope = MergeScope(target, source_alias, to_spark_schema(table.schema()), source.schema, statement.spark)
     on = OnCondition.of(condition, scope)
     keyed, keys, only_if = _keyed(statement, source, on)
@@ -79,6 +80,16 @@ def _source(cursor: Cursor) -> tuple[str, str]:
         text, name = ".".join(quoted(part) for part in parts), parts[-1]
         text += _version(cursor)
     return text, _alias(cursor, "ON") or name
+
+
+def _column_names(cursor: Cursor) -> list[str]:
+    """Return the names that an alias gives to the columns of the source: ``AS s (id, name)``."""
+    names = []
+    for item in cursor.items():
+        inner = Cursor(item)
+        names.append(inner.name())
+        inner.finish()
+    return names
 
 
 def _version(cursor: Cursor) -> str:
@@ -138,7 +149,7 @@ def _change(
         return
     cursor.expect("UPDATE", "SET")
     if not by_source and cursor.accept("*"):
-        builder.when_matched_update_all(condition)
+        builder.when_matched_update(scope.all_values(), condition)
         return
     side = _side(matched=not by_source, by_source=by_source)
     values = set_values(
@@ -156,7 +167,7 @@ def _change(
 def _insert(cursor: Cursor, builder: MergeBuilder, scope: MergeScope, condition: str | None) -> None:
     cursor.expect("INSERT")
     if cursor.accept("*"):
-        builder.when_not_matched_insert_all(condition)
+        builder.when_not_matched_insert(scope.all_values(), condition)
         return
     names = [scope.inserted_column(Cursor(item).names()) for item in cursor.items()]
     cursor.expect("VALUES")

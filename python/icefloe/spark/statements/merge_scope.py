@@ -13,7 +13,7 @@ from sqlglot import exp
 from icefloe.exceptions import FeatureUnsupportedError, ResolveError
 from icefloe.spark.statements.assignment import stored_text
 from icefloe.spark.statements.query import parsed
-from icefloe.spark.types.conform import quoted
+from icefloe.spark.types.conform import fits, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -119,6 +119,20 @@ class MergeScope:
             for (name, value), kind in zip(known.items(), kinds, strict=True)
         }
         return {**values, **stored}
+
+    def all_values(self) -> dict[str, str] | None:
+        """Return the values of `UPDATE SET *` and `INSERT *`; None if the merge takes the columns of the source as they are.
+
+        Raises:
+            SchemaMismatchError: Spark stores no values of a source column's type in the table's column.
+        """
+        names = {field.name: self._named("source", field.name) for field in self.struct.fields}
+        found = {name: source for name, source in names.items() if source is not None}
+        if len(found) < len(names) or all(
+            fits(self._source_struct[source].dataType, self.struct[name].dataType) for name, source in found.items()
+        ):
+            return None
+        return self.stored({name: f"source.{quoted(source)}" for name, source in found.items()})
 
     def _edits(self, tree: Any, side: str | None) -> list[tuple[int, int, str]]:
         edits = []
