@@ -148,6 +148,10 @@ class Cases:
             "schema of a type that Iceberg lacks": lambda: icefloe.spark.schema_from_spark(
                 T.StructType([T.StructField("n", T.NullType())])
             ),
+            "schema of no Spark schema": lambda: icefloe.spark.schema_from_spark(self.rows),
+            "schema with a field twice": lambda: icefloe.spark.schema_from_spark(
+                T.StructType.fromDDL("s struct<a: int, a: int>")
+            ),
             "rows of a nested uuid": lambda: to_stored_types(pa.record_batch({"u": [["a"]]}), iter(()), NESTED_UUID),
             "schema of a type that Spark lacks": lambda: icefloe.spark.to_spark_schema(
                 Schema(NestedField(1, "at", TimeType()))

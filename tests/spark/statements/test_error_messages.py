@@ -35,6 +35,9 @@ STATEMENTS = {
         "ALTER COLUMN id SET x",
         "ADD COLUMN x",
         "ADD COLUMN x int DEFAULT 1",
+        "ADD COLUMN ID int",
+        "DROP IDENTIFIER FIELDS id",
+        "WRITE ORDERED BY",
         "EXPLODE",
     ),
     "INSERT INTO": (
@@ -48,6 +51,7 @@ STATEMENTS = {
     ),
     "INSERT OVERWRITE": (
         "PARTITION (id = 1) SELECT 'a'",
+        "PARTITION (nope = 1) SELECT 1, 'a'",
         "REPLACE WHERE id = 1 SELECT 1, 'a'",
     ),
     "UPDATE": (
@@ -95,6 +99,11 @@ OTHERS = (
     "DROP NAMESPACE lake.db CASCADE",
     "SHOW VIEWS IN lake.db",
     "SHOW TABLES lake.db",
+    "SHOW TABLES IN lake",
+    "ALTER TABLE {t}.branch_main ADD COLUMN x int",
+    "INSERT INTO {t}.branch_nope VALUES (1, 'a')",
+    "CREATE TABLE lake.db.wrong (id int, ID string)",
+    "DELETE FROM {t} WHERE",
     "SHOW TBLPROPERTIES {t} ('a', 'b')",
     "ANALYZE TABLE {t} COMPUTE STATISTICS",
     "DELETE FROM {t}.snapshots",

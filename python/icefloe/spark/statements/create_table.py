@@ -66,6 +66,7 @@ def create_table(statement: Statement, text: str) -> None:
         return
     frame = None if made.query is None else frame_of_query(statement, made.query)
     struct = StructType.fromDDL(made.columns) if made.columns is not None else _nullable(frame)
+    _check_names(statement, struct)
     schema = schema_from_spark(struct)
     spec = partition_spec(schema, made.partitioning)
     definition: dict[str, Any] = {"location": made.location, "partition_spec": spec, "properties": made.properties}
@@ -163,6 +164,17 @@ def _nullable(frame: DataFrame | None) -> StructType:
     if frame is None:
         raise ValidationError("CREATE TABLE: expected columns or a query, got neither")
     return StructType([StructField(one.name, one.dataType, True, one.metadata) for one in frame.schema.fields])
+
+
+def _check_names(statement: Statement, struct: Any) -> None:
+    """Check that a query can distinguish the columns of a new table."""
+    fold = str if statement.case_sensitive() else str.lower
+    names = [fold(name) for name in struct.names]
+    repeated = [name for name, folded in zip(struct.names, names, strict=True) if names.count(folded) > 1]
+    if repeated:
+        raise ValidationError(
+            f"CREATE TABLE: expected each column once, got {' and '.join(repeated)}: rename one of them"
+        )
 
 
 def _create_with_rows(

@@ -87,6 +87,11 @@ def show(statement: Statement, text: str) -> Any:
     lake, namespace = _namespace(statement, cursor.names())
     pattern = cursor.string() if not cursor.done and (cursor.accept("LIKE") or True) else "*"
     cursor.finish()
+    if tables and not namespace:
+        raise ValidationError(
+            f"SHOW TABLES: tables are in namespaces; expected one, such as {lake.name}.db, got {lake.name}: SHOW NAMESPACES IN "
+            f"{lake.name} has them"
+        )
     if tables:
         rows = [(".".join(one[:-1]), one[-1], False) for one in lake.catalog.list_tables(namespace)]
         matching = [row for row in rows if _like(row[1], pattern)]

@@ -258,7 +258,9 @@ def _version(
         raise ValidationError(f"SQL, at character {name_end + 1}: expected VERSION AS OF or TIMESTAMP AS OF")
     start = clause[3].start
     expected = tree.expression.sql("spark")
-    for word in clause[3:]:
+    for word, after in itertools.zip_longest(clause[3:], clause[4:]):
+        if after is not None and after.is_keyword("(") and after.start == word.end:
+            continue  # the name of a function, which means the same as its call without arguments
         try:
             same = sqlglot.parse_one(text[start : word.end], dialect="spark").sql("spark") == expected
         except sqlglot.errors.SqlglotError:

@@ -7,7 +7,7 @@ from typing import Any
 
 from pyspark.sql import types as spark_types
 
-from icefloe.exceptions import FeatureUnsupportedError
+from icefloe.exceptions import FeatureUnsupportedError, ValidationError
 from icefloe.schema import Schema
 
 _FROM_SPARK: dict[type[Any], str] = {
@@ -38,6 +38,7 @@ def schema_from_spark(struct: Any) -> Schema:
         struct: Spark schema, such as ``frame.schema``.
 
     Raises:
+        ValidationError: The value is no Spark schema, or two columns have the same name.
         FeatureUnsupportedError: Iceberg has no type for a column, such as an interval, a variant or void.
 
     Examples:
@@ -45,6 +46,8 @@ def schema_from_spark(struct: Any) -> Schema:
         >>> schema_from_spark(StructType([StructField("id", LongType(), False)])).find_field("id").field_id
         1
     """
+    if not isinstance(struct, spark_types.StructType):
+        raise ValidationError(f"schema_from_spark: expected a StructType such as frame.schema, got {struct!r}")
     fields = _Ids().struct_fields(struct)
     return Schema.model_validate_json(json.dumps({"type": "struct", "schema-id": 0, "fields": fields}))
 
@@ -60,6 +63,11 @@ class _Ids:
         return self._last
 
     def struct_fields(self, struct: Any) -> list[dict[str, Any]]:
+        repeated = [name for name in struct.names if struct.names.count(name) > 1]
+        if repeated:
+            raise ValidationError(
+                f"schema_from_spark: expected each column and field once, got {repeated[0]!r} twice: rename one of them"
+            )
         ids = [self._next() for _ in struct.fields]
         fields = []
         for field_id, field in zip(ids, struct.fields, strict=True):
