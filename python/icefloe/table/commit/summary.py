@@ -34,6 +34,31 @@ _TYPES = pa.schema(
 )
 
 
+_COUNTS = frozenset(
+    {
+        *(f"{verb}-data-files" for verb in ("added", "deleted", "total")),
+        *(f"{verb}-records" for verb in ("added", "deleted", "total")),
+        *(
+            f"{verb}-{counted}"
+            for verb in ("added", "removed", "total")
+            for counted in (
+                "delete-files",
+                "equality-delete-files",
+                "position-delete-files",
+                "files-size",
+                "position-deletes",
+                "equality-deletes",
+            )
+        ),
+        "changed-partition-count",
+        "partition-summaries-included",
+        "manifests-created",
+        "manifests-kept",
+        "manifests-replaced",
+    }
+)
+"""Keys of a summary that the commit computes."""
+
 FILE_COLUMNS = tuple(_TYPES.names)
 """Columns of DataFile batches that every commit reads."""
 
@@ -42,14 +67,15 @@ def summary_properties(given: Mapping[str, object] | None) -> dict[str, str]:
     """Return additional keys of a snapshot's summary, with numbers and booleans as text.
 
     Raises:
-        ValidationError: A value is None, or a key is `operation`, which the commit sets.
+        ValidationError: A value is None, or the commit sets a key itself: `operation`, a count, or a total, which later snapshots add to.
     """
     if given is None:
         return {}
     texts = properties_as_text(given)
-    if OPERATION in {name.lower() for name in texts}:
+    own = [name for name in texts if name.lower() == OPERATION or name in _COUNTS]
+    if own:
         raise ValidationError(
-            f"snapshot_properties: the commit sets the key {OPERATION!r} of the summary; expected other keys, got {given!r}"
+            f"snapshot_properties: the commit sets the key {own[0].lower()!r} of the summary; expected other keys, got {given!r}"
         )
     return texts
 

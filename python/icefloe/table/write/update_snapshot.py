@@ -177,6 +177,11 @@ class DeleteDataFiles(OverwriteDataFiles, DeleteFiles):
         path = _checked_file("append_data_file", data_file).file_path
         raise ValidationError(f"cannot append {path}: a delete adds no files; use update_snapshot().overwrite()")
 
+    def commit(self) -> None:
+        """Add the snapshot to its transaction, none if no file is removed; see :meth:`OverwriteDataFiles.commit`."""
+        if self._predicate is not None or self._deleted_paths:
+            super().commit()
+
 
 class UpdateSnapshot:
     """Creates snapshots that add and remove data files.

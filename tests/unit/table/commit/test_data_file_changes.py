@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 import pytest
-from icefloe.exceptions import CommitFailedException, ValidationException
+from icefloe.exceptions import CommitFailedException, ValidationError, ValidationException
 
 
 @pytest.fixture
@@ -90,3 +90,14 @@ def test_commit_whose_first_attempt_took_effect_late_keeps_the_files_of_that_att
     monkeypatch.undo()
     assert len(attempts) == 2
     assert ids(table) == ids(catalog.load_table("db.t")) == [1, 2, 3, 4, 5, 6, 7]
+
+
+@pytest.mark.parametrize(
+    "key", ["deleted-records", "total-records", "changed-partition-count", "total-position-deletes"]
+)
+def test_count_of_the_summary_is_not_taken_from_the_caller(new_table, rows, key):
+    table = new_table()
+    before = table.current_snapshot()
+    with pytest.raises(ValidationError, match=f"snapshot_properties: the commit sets the key '{key}' of the summary"):
+        table.append(rows((7, "x", 1.0)), snapshot_properties={key: "1000"})
+    assert table.current_snapshot() == before

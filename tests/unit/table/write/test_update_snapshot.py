@@ -167,6 +167,14 @@ def test_delete_by_predicate_that_removes_no_file_commits_nothing(tables: tuple[
     assert full.catalog.load_table("db.full").metadata_location == before
 
 
+def test_delete_of_no_file_commits_nothing(tables: tuple[Table, Table]) -> None:
+    full, _ = tables
+    before = full.metadata_location
+    with full.transaction() as transaction, transaction.update_snapshot().delete():
+        pass
+    assert full.metadata_location == before
+
+
 def test_delete_by_predicate_conflicts_with_rows_that_others_add(tables: tuple[Table, Table]) -> None:
     full, _ = tables
     transaction = full.transaction()
