@@ -85,7 +85,7 @@ CATALOG_LAYERS = [
 ]
 
 SPARK_LAYERS = [
-    {"types", "session", "lexer", "worker_process"},
+    {"types", "session", "lexer", "worker_process", "arguments"},
     {"session_catalog"},
     {"reader", "transform_udf"},
     {"functions", "udf_factory", "sql_functions"},

@@ -187,6 +187,9 @@ class Cases:
             "write to a table of no catalog": lambda: builder(
                 StaticTable.from_metadata(self.table.metadata_location)
             ).replace(),
+            "write to a text": lambda: icefloe.spark.write(self.rows, "db.t"),
+            "write of a text": lambda: icefloe.spark.write("rows", self.table),
+            "overwrite by a column": lambda: builder().overwrite(self.rows["id"] > 1),
             "write in an unknown format": lambda: builder().using("delta"),
             "append with a definition": lambda: builder().partitioned_by("id").append(),
             "replace of a branch": lambda: builder().option("branch", "b").replace(),

@@ -23,7 +23,9 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 
+from icefloe.arguments import checked_text
 from icefloe.exceptions import ValidationError
+from icefloe.spark.arguments import checked_frame
 from icefloe.spark.sql_functions import register
 from icefloe.spark.transform_udf import arrow_udf_of, check_parameter, pandas_udf_of, rust_transform
 from icefloe.spark.types.to_spark import to_spark_type
@@ -150,7 +152,7 @@ def transform(frame: DataFrame, name: str, column: str) -> Column:
     """
     from icefloe.spark.types.from_spark import schema_from_spark
 
-    field = schema_from_spark(frame.select(column).schema).fields[0]
+    field = schema_from_spark(checked_frame("transform, frame", frame).select(column).schema).fields[0]
     return _named(f"{name}(", column, transform_column(name, str(field.field_type), column))
 
 
@@ -166,11 +168,14 @@ def transform_column(name: str, source_type: str | None, col: Column | str) -> C
         ValidationError: There is no such transform.
     """
     source = F.col(col) if isinstance(col, str) else col
+    parameter = _PARAMETER.fullmatch(checked_text("transform", name))
+    if parameter is not None:
+        check_parameter(name, int(parameter[2]))
     if name == "identity":
         return source
     if name == "void":
         return F.lit(None).cast("int" if source_type is None else to_spark_type(source_type))
-    if name not in _TEMPORAL and _PARAMETER.fullmatch(name) is None:
+    if name not in _TEMPORAL and parameter is None:
         raise ValidationError(
             f"transform: unknown transform; expected identity, bucket[N], truncate[W], year, month, day, hour or void, got {name!r}"
         )

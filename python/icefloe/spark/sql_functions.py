@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from icefloe.arguments import checked_names, checked_text
 from icefloe.exceptions import FeatureUnsupportedError, ValidationError
 from icefloe.spark.session import active_session
 from icefloe.spark.transform_udf import has_arrow_udf, parametrised, result_type, transformed, udf_of
@@ -47,12 +48,12 @@ def register(spark: Any = None, *, prefix: str = "iceberg_", decimals: Sequence[
         >>> spark.sql("SELECT iceberg_bucket(16, 34L) AS bucket, iceberg_truncate_string(3, 'iceberg') AS prefix").collect()
         [Row(bucket=3, prefix='ice')]
     """
-    if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*|", prefix) is None:
+    if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*|", checked_text("prefix", prefix)) is None:
         raise ValidationError(f"prefix: expected letters, digits and underscores, got {prefix!r}")
     made = {"bucket": (functools.partial(parametrised, "bucket", None), "int", 2)}
     for function, name in _TEMPORAL.items():
         made[function] = (functools.partial(transformed, name, None), result_type(name, None), 1)
-    for name, spark_type in {**_TRUNCATED, **dict(map(_of_decimal, decimals))}.items():
+    for name, spark_type in {**_TRUNCATED, **dict(map(_of_decimal, checked_names("decimals", decimals)))}.items():
         # pandas UDFs get ints beside nulls as doubles, which would be truncated as longs.
         source_type = name if name == "int" else None
         made[f"truncate_{name}"] = (functools.partial(parametrised, "truncate", source_type), spark_type, 2)

@@ -14,6 +14,7 @@ import pyspark
 from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 
 from icefloe import _core
+from icefloe.arguments import checked_integer
 from icefloe.exceptions import FeatureUnsupportedError, SchemaMismatchError, ValidationError
 from icefloe.spark.types.stored_types import stored_type
 from icefloe.spark.types.to_spark import to_spark_type
@@ -158,9 +159,9 @@ def check_parameter(argument: str, value: int) -> None:
     """Check a number of buckets or a width.
 
     Raises:
-        ValidationError: The number is not from 1 to 2**31 - 1.
+        ValidationError: The value is no whole number, or not from 1 to 2**31 - 1.
     """
-    if not 1 <= value <= MAX_PARAMETER:
+    if not 1 <= checked_integer(argument, value) <= MAX_PARAMETER:
         raise ValidationError(f"{argument}: out of range; expected 1 to {MAX_PARAMETER}, got {value}")
 
 

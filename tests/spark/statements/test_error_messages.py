@@ -151,6 +151,7 @@ def causes(spark, lake, name):
         "attach under a dotted name": attach("a.b"),
         "attach under a name in use": attach("lake"),
         "attach over a database of Spark": attach("own"),
+        "attach of no catalog": lambda: icefloe.spark.attach(spark, "lake"),
         "detach of no catalog": lambda: icefloe.spark.detach(spark, "nope"),
         "option of an attached table": source_class("of_a_test", lake.catalog, identifier)({"path": "a"}).schema,
         "unknown metadata table": lambda: metadata_rows(table, "nope"),

@@ -124,6 +124,9 @@ class Cases:
             "stream of a tag": self.tagged,
             "table created again": self.recreated,
             "unknown first snapshot": lambda: self.query(table, start_snapshot_id="7").batch(),
+            "merge of clauses that return nothing": lambda: icefloe.spark.stream.merge_batches(
+                table, ["id"], lambda _: None, query_id="q"
+            )(rows, 0),
             "merge on no keys": lambda: icefloe.spark.stream.merge_batches(table, []),
             "merge outside of a query": lambda: icefloe.spark.stream.merge_batches(table, ["id"])(rows, 0),
             "offset of another version": lambda: StreamOffset.from_json({"version": 9}, changes=False),

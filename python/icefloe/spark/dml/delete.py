@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import ValidationError
+from icefloe.spark.arguments import checked_summary, checked_table
 from icefloe.spark.dml.located_rows import delete_located
 from icefloe.spark.dml.row_changes import RowChanges
 from icefloe.spark.dml.row_condition import RowCondition
@@ -59,13 +60,13 @@ def delete_from(
         raise ValidationError(
             "delete: expected the condition of the rows to delete, got None: pass 'true' or AlwaysTrue() to delete all rows"
         )
-    condition = RowCondition.of(where, table.refresh().schema())
+    condition = RowCondition.of(where, checked_table("delete", table).refresh().schema())
     target = plan_target(
         active_session(spark),
         table,
         "delete",
         branch=branch,
-        snapshot_properties=snapshot_properties,
+        snapshot_properties=checked_summary(snapshot_properties),
         row_filter=condition.row_filter,
     )
     if condition.column is None:

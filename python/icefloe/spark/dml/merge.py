@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import ResolveError, ValidationError
+from icefloe.spark.arguments import checked_frame, checked_summary, checked_table
 from icefloe.spark.dml.join import FurtherCondition, MergeSource, merged
 from icefloe.spark.dml.target import plan_target
 from icefloe.table.row_level.clause_sql.scope import named
@@ -54,7 +55,7 @@ def merge_into(
         snapshot_properties: Additional keys of the snapshot's summary.
 
     Raises:
-        ValidationError: There are no key columns, or the text is not an SQL expression.
+        ValidationError: There are no key columns, the text is not an SQL expression, or an argument has the wrong type.
 
     Examples:
         >>> changes = spark.createDataFrame([(1, "D", "a"), (2, "U", "B"), (4, "U", "d")], "id long, op string, name string")
@@ -63,13 +64,15 @@ def merge_into(
         >>> merge.when_matched_update_all().when_not_matched_insert_all().execute()
         MergeResult(rows_updated=1, rows_deleted=1, rows_inserted=1)
     """
+    checked_table("merge", table)
+    checked_frame("merge, source", source)
     condition = JoinCondition.of(on, any_function=True)
     if condition.expressions:
         raise ValidationError(
             f"merge, on: expected names of columns or SQL text, got {type(condition.expressions[0]).__name__}: write the condition as SQL text"
         )
     keys, terms = condition.terms()
-    builder = MergeBuilder(table, source, keys, branch=branch, snapshot_properties=dict(snapshot_properties or {}))
+    builder = MergeBuilder(table, source, keys, branch=branch, snapshot_properties=checked_summary(snapshot_properties))
     if condition.text is None or not terms:
         return builder
     # Spark evaluates the whole text: its parts, as the parser here writes them, may have another meaning.

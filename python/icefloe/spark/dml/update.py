@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from icefloe.arguments import checked_mapping
 from icefloe.exceptions import ValidationError
+from icefloe.spark.arguments import checked_summary, checked_table
 from icefloe.spark.dml.clause_columns import check_values, new_values
 from icefloe.spark.dml.located_rows import update_located
 from icefloe.spark.dml.row_condition import RowCondition
@@ -62,13 +64,14 @@ def update(  # noqa: PLR0913  all but the first three have defaults
     """
     if not set:
         raise ValidationError(f"update: no column to set; expected column names with their values, got {set!r}")
-    condition = RowCondition.of(where, table.refresh().schema())
+    checked_mapping("update, set", set, "column names to values")
+    condition = RowCondition.of(where, checked_table("update", table).refresh().schema())
     target = plan_target(
         active_session(spark),
         table,
         "update",
         branch=branch,
-        snapshot_properties=snapshot_properties,
+        snapshot_properties=checked_summary(snapshot_properties),
         row_filter=condition.row_filter,
     )
     clause = Clause(Match.MATCHED, Action.UPDATE, values=dict(set), label="update")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from icefloe.arguments import checked_text
 from icefloe.exceptions import ValidationError
 from icefloe.spark.maintenance.procedure import Caller
 from icefloe.spark.maintenance.procedures import PROCEDURES
@@ -38,7 +39,7 @@ def call(
         >>> len(icefloe.spark.call("system.ancestors_of", table))
         1
     """
-    name = procedure.lower().removeprefix("system.")
+    name = checked_text("call, procedure", procedure).lower().removeprefix("system.")
     found = procedure_named(name)
     values = found.bind(name, arguments, named.items())
     found.check_types(name, values)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from icefloe.arguments import checked_text
 from icefloe.exceptions import FeatureUnsupportedError, NoSuchTableError, ValidationError
 from icefloe.spark.session import active_session, session_key
 from icefloe.spark.session_catalog import SessionCatalog
@@ -228,10 +229,17 @@ def attach(spark: Any, catalog: Catalog, name: str = "lake", *, views: bool = Tr
         3
         >>> icefloe.spark.detach(spark, "shop")
     """
+    from icefloe.catalog import Catalog
     from icefloe.catalog.memory import InMemoryCatalog
 
     session = active_session(spark)
-    if _NAME.fullmatch(name) is None or name.lower() in ("spark_catalog", "system", "session"):
+    if not isinstance(catalog, Catalog):
+        raise ValidationError(f"attach: expected a catalog, such as load_catalog() returns, got {catalog!r}")
+    if _NAME.fullmatch(checked_text("attach, name", name)) is None or name.lower() in (
+        "spark_catalog",
+        "system",
+        "session",
+    ):
         raise ValidationError(
             f"attach: expected a name of letters, digits and underscores that Spark has no use for, got {name!r}"
         )
@@ -263,7 +271,7 @@ def detach(spark: Any, name: str = "lake") -> None:
         >>> icefloe.spark.detach(spark, "mine")
     """
     known = attached_catalogs(spark)
-    if name.lower() not in known:
+    if checked_text("detach, name", name).lower() not in known:
         raise ValidationError(f"detach: expected one of {', '.join(known) or 'no attached catalog'}, got {name!r}")
     lake = _ATTACHED[session_key(active_session(spark))].pop(name.lower())
     lake.detach()

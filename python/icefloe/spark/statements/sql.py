@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from icefloe.arguments import checked_text
 from icefloe.exceptions import FeatureUnsupportedError
 from icefloe.spark.lexer import with_quoted_keywords, words_of
 from icefloe.spark.session import active_session
@@ -80,7 +81,7 @@ def sql(spark: Any, text: str, args: Mapping[str, Any] | Sequence[Any] | None = 
     session = active_session(spark)
     lakes = attached_catalogs(session)
     statement = Statement(session, lakes, References(lakes), args)
-    text = with_quoted_keywords(text)
+    text = with_quoted_keywords(checked_text("sql", text))
     words = words_of(text)
     if not words or not _concerns(statement, text, words):
         return run(statement, text)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from icefloe.arguments import check_callable
 from icefloe.catalog import load_catalog
 from icefloe.exceptions import ValidationError
+from icefloe.spark.arguments import checked_summary, checked_table
 from icefloe.spark.dml.merge import MergeBuilder, merge_into
 from icefloe.spark.stream.epoch import QUERY_ID_PROPERTY, Epoch, EpochCommittedError
 from icefloe.table.commit.snapshot_producer import MAIN
@@ -51,10 +53,13 @@ def merge_batches(  # noqa: PLR0913  all but the first two have defaults
         >>> [row["name"] for row in icefloe.spark.read(table).orderBy("id").collect()]
         ['A', 'b', 'c', 'd']
     """
+    checked_table("merge_batches", table)
+    if clauses is not None:
+        check_callable("clauses", clauses, "a function of a merge that returns it, or None")
     if not on or isinstance(on, str):
         raise ValidationError(f"merge: no key columns; expected on=['id', ...] or on={{'id': 'source_id'}}, got {on!r}")
     return MergeBatches(
-        table, on, clauses, MAIN if branch is None else branch, query_id, dict(snapshot_properties or {})
+        table, on, clauses, MAIN if branch is None else branch, query_id, dict(checked_summary(snapshot_properties))
     )
 
 
@@ -97,7 +102,7 @@ class MergeBatches:
         if self._clauses is None:
             merge = merge.when_matched_update_all().when_not_matched_insert_all()
         else:
-            merge = self._clauses(merge)
+            merge = _returned(self._clauses(merge))
         try:
             merge.checked_by(epoch).execute()
         except EpochCommittedError:
@@ -111,6 +116,15 @@ class MergeBatches:
     def __setstate__(self, state: dict[str, Any]) -> None:
         name, properties, identifier = state["_table"]
         self.__dict__ = {**state, "_table": load_catalog(name, **properties).load_table(identifier)}
+
+
+def _returned(merge: Any) -> MergeBuilder:
+    """Return the result of `clauses`, which is the merge."""
+    if not isinstance(merge, MergeBuilder):
+        raise ValidationError(
+            f"merge_batches, clauses: expected a function that returns the merge, got {merge!r} from it"
+        )
+    return merge
 
 
 def _query_id(rows: DataFrame) -> str:

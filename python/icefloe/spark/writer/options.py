@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from icefloe.arguments import checked_mapping
 from icefloe.exceptions import FeatureUnsupportedError, ValidationError
 from icefloe.spark.writer.commit import SNAPSHOT_PROPERTY
 from icefloe.table.properties.definitions import DISTRIBUTION_MODE, TARGET_FILE_SIZE, WRITE_FORMAT
@@ -55,7 +56,8 @@ def checked_options(mode: str, options: Mapping[str, str] | None) -> dict[str, s
     """
     if mode not in MODES:
         raise ValidationError(f"write: unknown mode; expected {', '.join(MODES[:-1])} or {MODES[-1]}, got {mode!r}")
-    checked = dict(_named(key, value) for key, value in (options or {}).items())
+    given = {} if options is None else checked_mapping("options", options, "option names to values")
+    checked = dict(_named(key, value) for key, value in given.items())
     check_names(checked)
     check_values(checked)
     if "overwrite-filter" in checked and mode != "overwrite":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from icefloe.spark.arguments import checked_frame, checked_table
 from icefloe.spark.session import UNLIMITED_BATCH_BYTES, settings
 from icefloe.spark.types.conform import conform
 from icefloe.spark.writer.arrow_map import map_in_arrow, worker_errors
@@ -74,6 +75,8 @@ def write(frame: DataFrame, table: Table, mode: WriteMode = "append", options: M
         >>> icefloe.spark.read(table).count()
         4
     """
+    checked_frame("write, frame", frame)
+    checked_table("write", table)
     checked = checked_options(mode, options)
     change = file_change(frame.sparkSession, table, mode, checked)
     with table.transaction() as transaction:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from icefloe.catalog.catalog import Catalog
 from icefloe.exceptions import ValidationError
 from icefloe.expressions import BooleanExpression
+from icefloe.spark.arguments import checked_frame
 from icefloe.spark.types.from_spark import schema_from_spark
 from icefloe.spark.writer.commit import FileChange, WriteMode, summary_properties
 from icefloe.spark.writer.options import checked_options
@@ -41,7 +42,7 @@ def write_to(frame: DataFrame, table: Table | str | Identifier, catalog: Catalog
         catalog: Catalog of the name; not needed beside a table.
 
     Raises:
-        ValidationError: A name is given without a catalog.
+        ValidationError: A name is given without a catalog, or the frame is no DataFrame.
 
     Examples:
         >>> frame = spark.createDataFrame([(1, "a"), (2, "b")], "id long, name string")
@@ -50,6 +51,7 @@ def write_to(frame: DataFrame, table: Table | str | Identifier, catalog: Catalog
         >>> catalog.load_table("db.letters").scan().count()
         2
     """
+    checked_frame("write_to, frame", frame)
     if not isinstance(table, Table) and catalog is None:
         raise ValidationError(f"write_to: expected a Table, or a name and its catalog, got {table!r} without a catalog")
     return WriteBuilder(frame, table, catalog)
@@ -126,11 +128,18 @@ class WriteBuilder:
 
         Args:
             condition: Filter, as text or expression; each data file must have only rows that match, or none.
+
+        Raises:
+            ValidationError: The condition is no filter, or matches some rows of a file.
         """
         if isinstance(condition, BooleanExpression):
             self._write("overwrite", {}, condition)
-        else:
+        elif isinstance(condition, str):
             self._write("overwrite", {"overwrite-filter": condition})
+        else:
+            raise ValidationError(
+                f"overwrite: expected a filter as text or expression, got {condition!r}: write a condition of Spark as text, such as 'id = 1'"
+            )
 
     def overwrite_partitions(self) -> None:
         """Replace the partitions that the rows belong to; an unpartitioned table is one partition."""
