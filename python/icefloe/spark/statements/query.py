@@ -130,6 +130,9 @@ def frame_of_query(statement: Statement, text: str, frames: Mapping[str, DataFra
     frames = dict(frames or {})
     if not frames and not mentions(statement, text):
         return run(statement, text)
+    words = words_of(text)
+    if words and words[0].is_keyword("TABLE"):
+        text = f"SELECT * FROM {text[words[0].end :]}"
     tree = parsed(text)
     tables = _tables(statement, tree, text)
     columns = QueryColumns(text, tree)
