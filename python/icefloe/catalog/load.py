@@ -114,7 +114,7 @@ def _check_known(name: str, kind: str, properties: Properties) -> None:
     if unknown:
         raise ValidationError(
             f"catalog {name!r} of type {kind!r}: unknown property {', '.join(map(repr, unknown))}; expected "
-            f"{', '.join(sorted(allowed))} {TABLE_DEFAULT}*, {TABLE_OVERRIDE}* or storage properties ({', '.join(STORAGE_PREFIXES)})"
+            f"{', '.join(sorted(allowed))}, {TABLE_DEFAULT}*, {TABLE_OVERRIDE}* or storage properties ({', '.join(STORAGE_PREFIXES)})"
         )
 
 
