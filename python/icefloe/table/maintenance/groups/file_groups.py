@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -121,15 +121,17 @@ def pack(candidates: Candidates, sizes: FileSizes, options: RewriteOptions) -> P
     table = table.append_column("bin", _bins(table, options))
     table = table.append_column("at", pa.array(range(table.num_rows), pa.int64()))
     found = _worth(_totals(table), sizes, options).sort_by(_order(options))
-    found = _limited(found, options)
+    most = options.max_files_to_rewrite
+    if most is not None and most < (pc.sum(found.column("size_count")).as_py() or 0):
+        table = _first_files(table, found, most)
+        # A group that was cut may have fewer files than the least of a whole one.
+        found = _worth(_totals(table), sizes, replace(options, min_input_files=1)).sort_by(_order(options))
     return _packed(table, found, candidates.labels)
 
 
 def _bins(table: pa.Table, options: RewriteOptions) -> pa.Array:
     """Return the number of each file's bin: a key's files in order, up to the limits of a group."""
     most_bytes, most_files = options.max_file_group_size_bytes, options.max_file_group_input_files
-    if options.max_files_to_rewrite is not None:
-        most_files = min(most_files, options.max_files_to_rewrite)
     per_key = table.group_by("key", use_threads=False).aggregate([("size", "sum"), ("size", "count")])
     per_key = per_key.sort_by("key")
     totals = zip(*(per_key.column(name).to_pylist() for name in ("size_sum", "size_count")), strict=True)
@@ -196,18 +198,17 @@ def _order(options: RewriteOptions) -> list[tuple[str, str]]:
     return [*first, ("bin", "ascending")]
 
 
-def _limited(bins: pa.Table, options: RewriteOptions) -> pa.Table:
-    """Return the first bins of at most `max_files_to_rewrite` files."""
-    most = options.max_files_to_rewrite
-    if most is None or bins.num_rows == 0:
-        return bins
-    return bins.filter(pc.less_equal(pc.cumulative_sum(bins.column("size_count")), most))
+def _first_files(table: pa.Table, bins: pa.Table, most: int) -> pa.Table:
+    """Return the first files of bins, bin after bin."""
+    numbers = bins.column("bin").combine_chunks()
+    table = table.filter(pc.is_in(table.column("bin"), value_set=numbers))
+    places = pc.index_in(table.column("bin"), value_set=numbers)
+    ordered = table.append_column("place", places).sort_by([("place", "ascending"), ("at", "ascending")])
+    return ordered.slice(0, most).drop_columns(["place"])
 
 
 def _packed(table: pa.Table, bins: pa.Table, labels: list[str | None]) -> Packed:
-    chosen = table.filter(pc.is_in(table.column("bin"), value_set=bins.column("bin").combine_chunks()))
-    places = pc.index_in(chosen.column("bin"), value_set=bins.column("bin").combine_chunks())
-    ordered = chosen.append_column("place", places).sort_by([("place", "ascending"), ("at", "ascending")])
+    ordered = _first_files(table, bins, table.num_rows)
     partitions = pa.array([labels[key] for key in bins.column("key_min").to_pylist()], pa.string())
     outputs = bins.column("outputs").combine_chunks()
     columns: dict[str, Any] = {

@@ -45,7 +45,7 @@ class RewriteOptions:
         use_starting_sequence_number: Give new files the sequence number of the rows that were read, so that equality deletes of
             concurrent commits apply to them.
         rewrite_job_order: Order of the groups: `none`, `bytes-asc`, `bytes-desc`, `files-asc` or `files-desc`.
-        max_files_to_rewrite: The most files of a plan; None for all.
+        max_files_to_rewrite: The most files of a plan, whose last group is cut if need be; None for all.
         output_spec_id: Partition spec of the new files; None for the table's default spec.
         remove_dangling_deletes: Remove delete files that apply to no data file, in a commit at the end.
         memory_limit_bytes: Rows in memory while they are sorted and written; more rows are spilled to temporary files.
@@ -89,11 +89,13 @@ class RewriteOptions:
     def _check(self, verb: str) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if value is not None and field.name not in ("rewrite_job_order", "delete_ratio_threshold"):
+            may_be_absent = value is None and field.default is None
+            if not may_be_absent and field.name not in ("rewrite_job_order", "delete_ratio_threshold"):
                 _check_number(verb, field.name, value)
-        if not 0 < self.delete_ratio_threshold <= 1:
+        ratio: object = self.delete_ratio_threshold
+        if isinstance(ratio, bool) or not isinstance(ratio, int | float) or not 0 < ratio <= 1:
             raise ValidationError(
-                f"{verb}: delete_ratio_threshold: expected a number above 0 and at most 1, got {self.delete_ratio_threshold!r}"
+                f"{verb}: delete_ratio_threshold: expected a number above 0 and at most 1, got {ratio!r}"
             )
         if self.rewrite_job_order not in JOB_ORDERS:
             raise ValidationError(
@@ -165,11 +167,13 @@ _ZERO_IS_VALID = ("min_file_size_bytes", "output_spec_id", "partial_progress_max
 _FLAGS = ("rewrite_all", "partial_progress_enabled", "use_starting_sequence_number", "remove_dangling_deletes")
 
 
-def _check_number(verb: str, name: str, value: object) -> None:
+def _check_number(verb: str, name: str, value: Any) -> None:
     if name in _FLAGS:
         if not isinstance(value, bool):
             raise ValidationError(f"{verb}: {name}: expected True or False, got {value!r}")
         return
     least = 0 if name in _ZERO_IS_VALID else 1
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= _LARGEST:
-        raise ValidationError(f"{verb}: {name}: expected a whole number of at least {least}, got {value!r}")
+    is_integer = isinstance(value, int) and not isinstance(value, bool)
+    if not is_integer or not least <= value <= _LARGEST:
+        bound = f"at most {_LARGEST}" if is_integer and value > _LARGEST else f"at least {least}"
+        raise ValidationError(f"{verb}: {name}: expected a whole number of {bound}, got {value!r}")

@@ -88,7 +88,24 @@ def test_groups_are_limited_in_bytes_and_files(small_files):
     size = builder.plan().total_bytes // 10
     plan = builder.options(max_file_group_size_bytes=size * 5 + size // 2, **FEW).plan()
     assert plan.rows().column("files").to_pylist() == [5, 5]
-    assert builder.options(max_files_to_rewrite=7, **FEW).plan().file_count == 7
+
+
+@pytest.mark.parametrize("most", [2, 3, 7, 9])
+def test_most_files_of_a_plan_cut_a_group(small_files, content, most):
+    table = small_files()
+    before = content(table)
+    plan = table.maintenance.rewrite_data_files().options(max_files_to_rewrite=most).plan()
+    assert (plan.file_count, plan.rows().column("files").to_pylist()) == (most, [most])
+    assert table.maintenance.execute(plan).added_data_files_count == 1
+    assert content(table) == before
+
+
+def test_most_files_of_a_plan_count_over_groups(small_files):
+    builder = small_files(BY_KIND).maintenance.rewrite_data_files()
+    assert builder.options(max_files_to_rewrite=14).plan().rows().column("files").to_pylist() == [10, 4]
+    assert builder.options(max_files_to_rewrite=11).plan().rows().column("files").to_pylist() == [10]
+    assert builder.options(max_files_to_rewrite=1).plan().is_empty
+    assert builder.options(max_files_to_rewrite=1, min_input_files=11).plan().is_empty
 
 
 @pytest.mark.parametrize(("order", "expected"), [("files-asc", [2, 4]), ("files-desc", [4, 2]), ("bytes-asc", [2, 4])])
@@ -255,6 +272,15 @@ def test_branch_is_rewritten_alone(small_files):
         ({"no_such": 1}, "no option no_such; expected delete_file_threshold"),
         ({"min_input_files": 0}, "min_input_files: expected a whole number of at least 1, got 0"),
         ({"min_input_files": "5"}, "min_input_files: expected a whole number of at least 1, got '5'"),
+        ({"min_input_files": None}, "min_input_files: expected a whole number of at least 1, got None"),
+        ({"min_input_files": 2**63}, "min_input_files: expected a whole number of at most 9223372036854775807"),
+        ({"rewrite_all": None}, "rewrite_all: expected True or False, got None"),
+        (
+            {"delete_ratio_threshold": "0.3"},
+            "delete_ratio_threshold: expected a number above 0 and at most 1, got '0.3'",
+        ),
+        ({"delete_ratio_threshold": None}, "delete_ratio_threshold: expected a number above 0 and at most 1, got None"),
+        ({"delete_ratio_threshold": True}, "delete_ratio_threshold: expected a number above 0 and at most 1, got True"),
         ({"rewrite_all": "yes"}, "rewrite_all: expected True or False, got 'yes'"),
         ({"delete_ratio_threshold": 0}, "delete_ratio_threshold: expected a number above 0 and at most 1, got 0"),
         ({"rewrite_job_order": "size"}, "rewrite_job_order: expected none, bytes-asc"),
