@@ -20,17 +20,12 @@ _bytes = click.IntRange(min=1)
 def _compact(maintenance: MaintenanceTable, values: dict[str, Any]) -> Any:
     builder = maintenance.rewrite_data_files().branch(values.pop("branch"))
     strategy, by, where = values.pop("strategy"), values.pop("by"), values.pop("where")
-    columns = [] if by is None else [one.strip() for one in by.split(",")]
-    if strategy in ("zorder", "hilbert") and not columns:
+    if strategy in ("zorder", "hilbert") and not by:
         raise click.UsageError(f"--strategy {strategy}: expected the columns, --by a,b")
-    if strategy == "binpack" and columns:
+    if strategy == "binpack" and by is not None:
         raise click.UsageError("--by: expected --strategy sort, zorder or hilbert as well")
-    if strategy == "sort":
-        builder = builder.sort(by)
-    elif strategy == "zorder":
-        builder = builder.zorder(*columns)
-    elif strategy == "hilbert":
-        builder = builder.hilbert(*columns)
+    if strategy != "binpack":
+        builder = builder.sort(by if strategy == "sort" else f"{strategy}({by})")
     if where is not None:
         builder = builder.filter(where)
     properties = maintenance.tbl.metadata.properties
@@ -54,7 +49,8 @@ compact = maintenance_verb(
         click.option(
             "--by",
             metavar="COLUMNS",
-            help="Columns of the strategy. Keys of `sort` may be `a DESC NULLS LAST`; without, it takes the table's order.",
+            help="Columns of the strategy, in double quotes if a name has commas or spaces. Keys of `sort` may be "
+            "`a DESC NULLS LAST`; without, it takes the table's order.",
         ),
         click.option("--where", metavar="FILTER", help="Only files that may have such rows."),
         click.option("--rewrite-all", is_flag=True, help="Every file."),

@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from icefloe.exceptions import ValidationError
-from icefloe.table.sorting import NullOrder, SortDirection, SortField, SortOrder
-from icefloe.transforms import IdentityTransform, Transform
-from icefloe.transforms.parsing import parse_transform
+from icefloe.table.maintenance.rewrite.order_text import OrderText
+from icefloe.transforms import IdentityTransform
 
 if TYPE_CHECKING:
-    from icefloe.schema import Schema
     from icefloe.table.metadata import TableMetadata
+    from icefloe.table.sorting import SortOrder
 
 BINPACK, SORT, ZORDER, HILBERT = STRATEGIES = ("binpack", "sort", "zorder", "hilbert")
 MOST_CURVE_COLUMNS = 16
-
-_CURVE = re.compile(r"\s*(zorder|hilbert)\s*\((.*)\)\s*", re.IGNORECASE | re.DOTALL)
-_KEY = re.compile(
-    r"\s*(?P<term>.+?)(?:\s+(?P<direction>asc|desc))?(?:\s+nulls\s+(?P<nulls>first|last))?\s*",
-    re.IGNORECASE | re.DOTALL,
-)
-_TRANSFORM = re.compile(r"(?P<name>\w+)\s*\((?P<arguments>[^()]*)\)")
-_COMMA = re.compile(r",(?![^()]*\))")
 
 
 @dataclass(frozen=True)
@@ -84,16 +74,16 @@ def table_order(metadata: TableMetadata, verb: str) -> Clustering:
 
 
 def parsed(text: str, metadata: TableMetadata, verb: str) -> Clustering:
-    """Return the arrangement of a text: `a DESC NULLS LAST, bucket(4, b)`, `zorder(a, b)` or `hilbert(a, b)`.
+    """Return the arrangement of a text, which `OrderText` describes.
 
     Raises:
         ValidationError: The text is of another form, or a column does not exist.
     """
-    curve = _CURVE.fullmatch(text)
+    order = OrderText(text, verb)
+    curve = order.curve()
     if curve is not None:
-        return curve_over(curve[1].lower(), [name.strip() for name in curve[2].split(",")], verb)
-    keys = [_sort_field(key, metadata.schema(), verb) for key in _COMMA.split(text)]
-    return Clustering(SORT, known_order(SortOrder(*keys, order_id=0), metadata))
+        return curve_over(*curve, verb)
+    return Clustering(SORT, known_order(order.sort_order(metadata.schema()), metadata))
 
 
 def known_order(order: SortOrder, metadata: TableMetadata) -> SortOrder:
@@ -115,24 +105,3 @@ def curve_over(strategy: str, columns: list[str] | tuple[str, ...], verb: str) -
             f"{verb}: {strategy}: expected 1 to {MOST_CURVE_COLUMNS} different columns, got {', '.join(columns) or 'none'}"
         )
     return Clustering(strategy, columns=tuple(columns))
-
-
-def _sort_field(text: str, schema: Schema, verb: str) -> SortField:
-    key = _KEY.fullmatch(text)
-    if key is None:
-        raise ValidationError(f"{verb}: sort order: expected keys such as 'a DESC NULLS LAST, b', got {text!r}")
-    name = key["term"].strip()
-    transform: Transform = IdentityTransform()
-    call = _TRANSFORM.fullmatch(name)
-    if call is not None:
-        *numbers, name = [part.strip() for part in call["arguments"].split(",")]
-        kind = call["name"].lower().rstrip("s")
-        transform = parse_transform(f"{kind}[{numbers[0]}]" if numbers else kind)
-    descending = (key["direction"] or "asc").lower() == "desc"
-    nulls = (key["nulls"] or ("last" if descending else "first")).lower()
-    return SortField(
-        schema.find_field(name).field_id,
-        transform,
-        SortDirection.DESC if descending else SortDirection.ASC,
-        NullOrder.NULLS_FIRST if nulls == "first" else NullOrder.NULLS_LAST,
-    )

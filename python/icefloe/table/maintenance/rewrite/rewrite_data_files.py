@@ -71,7 +71,8 @@ class RewriteDataFiles:
 
         Args:
             order: Keys such as `a DESC NULLS LAST, bucket(4, b)`, also `zorder(a, b)` and `hilbert(a, b)`; a sort order; None for the
-                table's sort order. Files record an order of the table, and files without it are rewritten.
+                table's sort order. Names with special characters are in backquotes. Files record an order of the table, and files
+                without it are rewritten.
 
         Raises:
             ValidationError: A column does not exist, or the table has no sort order.

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 from icefloe import _core
 from icefloe.exceptions import ResolveError, ValidationError
-from icefloe.table.sorting import SortOrder
-from icefloe.transforms import IdentityTransform
+from icefloe.table.sorting import NullOrder, SortDirection, SortField, SortOrder
+from icefloe.transforms import IdentityTransform, TruncateTransform
 
 from tests.unit.table.conftest import BY_KIND
 from tests.unit.table.maintenance.rewrite.conftest import files
@@ -21,6 +21,8 @@ from tests.unit.table.maintenance.rewrite.conftest import files
         (lambda builder: builder.sort(), ValidationError, "the table has no sort order"),
         (lambda builder: builder.sort(SortOrder()), ValidationError, "expected at least one key, got none"),
         (lambda builder: builder.sort("no_such"), ResolveError, "no_such"),
+        (lambda builder: builder.sort("  "), ValidationError, "expected keys such as"),
+        (lambda builder: builder.sort("zorder(id), kind"), ValidationError, "expected one zorder.* and no other key"),
         (lambda builder: builder.zorder(), ValidationError, "expected 1 to 16 different columns, got none"),
         (lambda builder: builder.zorder("id", "id"), ValidationError, "expected 1 to 16 different columns"),
         (lambda builder: builder.hilbert("kind"), ValidationError, "every partition has one value of it"),
@@ -30,6 +32,47 @@ def test_bad_arrangement_is_refused(small_files, choose, error, message):
     table = small_files(BY_KIND)
     with pytest.raises(error, match=message):
         choose(table.maintenance.rewrite_data_files())
+
+
+ODD_NAMES = ("a b", "x,y", "ASC", "p`q", "f(x)", "n.r")
+
+
+@pytest.fixture
+def odd_names(catalog):
+    """A table of columns whose names have spaces, commas, keywords and quotes, and a struct `n` with a field `r`."""
+    plain = [(name, pa.string()) for name in ODD_NAMES[:-1]]
+    return catalog.create_table("db.odd_names", pa.schema([*plain, ("n", pa.struct([("r", pa.int32())]))]))
+
+
+@pytest.mark.parametrize(
+    ("text", "column"),
+    [
+        ("`a b` DESC NULLS FIRST", "a b"),
+        ('"a b" desc nulls first', "a b"),
+        ("`x,y` desc nulls first", "x,y"),
+        ("`ASC` desc nulls first", "ASC"),
+        ("`p``q` desc nulls first", "p`q"),
+        ("`f(x)` desc nulls first", "f(x)"),
+        ("`n`.`r` desc nulls first", "n.r"),
+        ("n.r desc nulls first", "n.r"),
+    ],
+)
+def test_sort_key_takes_names_in_quotes(odd_names, text, column):
+    order = odd_names.maintenance.rewrite_data_files().sort(text).plan().clustering.order
+    field_id = odd_names.schema().find_field(column).field_id
+    assert order.fields == (SortField(field_id, IdentityTransform(), SortDirection.DESC, NullOrder.NULLS_FIRST),)
+
+
+@pytest.mark.parametrize("text", ["truncate(4, `x,y`)", "truncate(`x,y`, 4)", 'TRUNCATE( "x,y" , 4 )'])
+def test_sort_key_takes_the_parameter_of_a_transform_before_or_behind_the_column(odd_names, text):
+    (field,) = odd_names.maintenance.rewrite_data_files().sort(text).plan().clustering.order.fields
+    assert (field.source_id, field.transform) == (odd_names.schema().find_field("x,y").field_id, TruncateTransform(4))
+
+
+def test_curve_takes_names_in_quotes(odd_names):
+    text = "hilbert(`a b`, `x,y`, `f(x)`, n.r)"
+    clustering = odd_names.maintenance.rewrite_data_files().sort(text).plan().clustering
+    assert (clustering.strategy, clustering.columns) == ("hilbert", ("a b", "x,y", "f(x)", "n.r"))
 
 
 @pytest.fixture
