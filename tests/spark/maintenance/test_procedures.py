@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta, timezone
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -34,6 +35,43 @@ def test_data_files_are_rewritten(table):
     }
     assert sorted(table.scan().to_arrow().column("id").to_pylist()) == list(range(6))
     assert call("rewrite_data_files", table=table)["rewritten_data_files_count"] == 0
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        'name = "it\'s 4" AND id >= 3L',
+        "name = 'it\\'s 4' -- the fifth",
+        "`name` <=> 'it''s 4' /* the fifth */",
+        "id BETWEEN 3.5D AND 4.5BD",
+        "id = 4S or id = 99Y",
+    ],
+)
+def test_condition_is_one_of_spark(table, where):
+    named = table.catalog.create_table("db.named", pa.schema([("id", pa.int64()), ("name", pa.string())]))
+    for number in range(6):
+        named.append(pa.table({"id": [number], "name": [f"it's {number}"]}))
+    rewritten = call("system.rewrite_data_files", table=named, where=where, options={"rewrite-all": "true"})
+    assert rewritten["rewritten_data_files_count"] == 1
+    assert set(call("rewrite_position_delete_files", table=named, where=where).values()) == {0}
+
+
+def test_options_of_estimates_have_no_effect(table):
+    estimates = {"compression-factor": "1.5", "shuffle-partitions-per-file": "2"}
+    widths = {"max-output-size": "16", "var-length-contribution": "4"}
+    for order, options in (("id", estimates), ("zorder(id)", {**estimates, **widths, "rewrite-all": "true"})):
+        row = call("rewrite_data_files", table=table, strategy="sort", sort_order=order, options=options)
+        assert row["added_data_files_count"] == 1
+    with pytest.raises(ValidationError, match="no option 'compression-factor'"):
+        call("rewrite_data_files", table=table, options=estimates)
+    with pytest.raises(ValidationError, match="no option 'max-output-size'"):
+        call("rewrite_data_files", table=table, sort_order="id", options=widths)
+
+
+def test_integers_of_numpy_are_arguments(table):
+    ids = table.inspect.snapshots().column("snapshot_id").to_numpy()
+    call("system.expire_snapshots", table=table, snapshot_ids=ids[:2], retain_last=np.int64(9))
+    assert [one.snapshot_id for one in table.snapshots()] == ids[2:].tolist()
 
 
 def test_manifests_are_rewritten(table):
@@ -143,10 +181,23 @@ BAD_ARGUMENTS = [
     ("system.rewrite_data_files", {"options": {"none": "1"}}, "no option 'none'; expected delete-file-threshold"),
     ("system.rewrite_data_files", {"options": {"rewrite-all": "1"}}, "expected true or false, got '1'"),
     ("system.rewrite_data_files", {"options": {"min-input-files": "x"}}, "expected a number, got 'x'"),
+    ("system.rewrite_data_files", {"options": {"min-input-files": "1_0"}}, "expected a number, got '1_0'"),
     ("system.rewrite_data_files", {"options": {"min-input-files": "0"}}, "at least 1, got 0"),
+    (
+        "system.rewrite_data_files",
+        {"options": {"min-input-files": "2", "Min_Input_Files": "3"}},
+        "option 'Min_Input_Files' is repeated in another spelling; expected one value",
+    ),
+    (
+        "system.rewrite_data_files",
+        {"sort_order": "id", "options": {"compression-factor": "0"}},
+        "compression-factor: expected a number above 0, got '0'",
+    ),
     ("system.rewrite_data_files", {"options": {"min-input-files": 2}}, "options: expected a mapping of texts to texts"),
     ("system.rewrite_data_files", {"where": 1}, "where: expected text, got 1"),
     ("system.rewrite_data_files", {"table": None}, "parameter 'table' is null; expected a value"),
+    ("system.rewrite_data_files", {"table": pa.schema([])}, "table: expected a Table or its name, got"),
+    ("system.rewrite_data_files", {"table": "db.t", "catalog": "c"}, "call: expected catalog=.*, got 'c'"),
     ("system.expire_snapshots", {"retain_last": True}, "retain_last: expected a whole number, got True"),
     ("system.expire_snapshots", {"snapshot_ids": [1, "a"]}, "snapshot_ids: expected a list of whole numbers"),
     ("system.expire_snapshots", {"older_than": 7}, "older_than: expected a datetime or an ISO 8601 text, got 7"),

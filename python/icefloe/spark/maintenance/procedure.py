@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from icefloe.exceptions import ValidationError
 from icefloe.spark.lexer import Cursor
@@ -57,8 +57,8 @@ class Caller:
         Raises:
             ValidationError: No catalog was given.
         """
-        if self.catalog is None:
-            raise ValidationError("call: expected catalog=..., which has the tables' names, got None")
+        if self.catalog is None or not hasattr(self.catalog, "load_table"):
+            raise ValidationError(f"call: expected catalog=..., which has the tables' names, got {self.catalog!r}")
         return self.catalog
 
 
@@ -126,8 +126,9 @@ class Procedure:
         """
         for key, value in arguments.items():
             wanted = self.parameters[key]
-            if not _is_of(wanted, value) and not (key == "table" and hasattr(value, "metadata")):
-                raise ValidationError(f"CALL {name}: {key}: expected {_EXPECTED[wanted]}, got {value!r}")
+            if not _is_of(wanted, value) and not (key == "table" and hasattr(value, "maintenance")):
+                expected = "a Table or its name" if key == "table" else _EXPECTED[wanted]
+                raise ValidationError(f"CALL {name}: {key}: expected {expected}, got {value!r}")
 
 
 _EXPECTED = {
@@ -145,11 +146,13 @@ _EXPECTED = {
 def _is_of(wanted: str, value: Any) -> bool:
     """Return whether a Python value is of a Spark type."""
     if wanted.startswith("array<"):
-        return isinstance(value, (list, tuple)) and all(_is_of(wanted[6:-1], one) for one in value)
+        is_list = isinstance(value, Collection) and not isinstance(value, str | bytes | Mapping)
+        return is_list and all(_is_of(wanted[6:-1], one) for one in value)
     if wanted.startswith("map<"):
         return isinstance(value, Mapping) and all(isinstance(one, str) for item in value.items() for one in item)
     if wanted == "boolean":
         return isinstance(value, bool)
     if wanted in ("int", "bigint"):
-        return isinstance(value, int) and not isinstance(value, bool)
+        # Integers of NumPy are no `int`.
+        return isinstance(value, SupportsIndex) and not isinstance(value, bool)
     return isinstance(value, (str, datetime) if wanted == "timestamp" else str)

@@ -2,54 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import ValidationError
 from icefloe.spark.maintenance.cluster import execute
 from icefloe.spark.maintenance.procedure import Procedure
-from icefloe.table.maintenance.groups.options import RewriteOptions
+from icefloe.spark.maintenance.rewrite_options import filter_text, rewrite_options, without_estimates
+from icefloe.table.maintenance.rewrite.order_text import OrderText
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from icefloe.spark.maintenance.procedure import Arguments, Caller, Rows
     from icefloe.table.maintenance.deletes.position_deletes import RewritePositionDeletes
 
 STRATEGIES = ("binpack", "sort")
-_DEFAULTS = {field.name: field.default for field in fields(RewriteOptions) if field.default is not MISSING}
-_RATIO = "delete_ratio_threshold"
-_TEXT = "rewrite_job_order"
-
-
-def rewrite_options(procedure: str, options: Mapping[str, str]) -> dict[str, Any]:
-    """Return options of the Java runtime, such as `partial-progress.enabled`, by the names and types of `RewriteOptions`.
-
-    Raises:
-        ValidationError: An option does not exist, or its text is not of its type.
-    """
-    found: dict[str, Any] = {}
-    for key, text in options.items():
-        name = key.lower().replace("-", "_").replace(".", "_")
-        default = _DEFAULTS.get(name, MISSING)
-        if default is MISSING:
-            known = ", ".join(sorted(known.replace("_", "-") for known in _DEFAULTS))
-            raise ValidationError(f"{procedure}: no option {key!r}; expected {known}")
-        found[name] = _value(procedure, key, name, text)
-    return found
-
-
-def _value(procedure: str, key: str, name: str, text: str) -> Any:
-    if name == _TEXT:
-        return text
-    if isinstance(_DEFAULTS[name], bool) or name == "partial_progress_enabled":
-        if text.lower() in ("true", "false"):
-            return text.lower() == "true"
-        raise ValidationError(f"{procedure}: {key}: expected true or false, got {text!r}")
-    try:
-        return float(text) if name == _RATIO else int(text)
-    except ValueError:
-        raise ValidationError(f"{procedure}: {key}: expected a number, got {text!r}") from None
 
 
 def _rewrite_data_files(caller: Caller, given: Arguments) -> Rows:
@@ -60,12 +25,19 @@ def _rewrite_data_files(caller: Caller, given: Arguments) -> Rows:
         raise ValidationError(f"rewrite_data_files: strategy: expected binpack or sort, got {strategy!r}")
     if strategy == "binpack" and "sort_order" in given:
         raise ValidationError("rewrite_data_files: sort_order: expected strategy sort, got binpack")
+    order = given.get("sort_order")
     if strategy == "sort":
-        builder = builder.sort(given.get("sort_order"))
+        builder = builder.sort(order)
     if "where" in given:
-        builder = builder.filter(given["where"])
+        builder = builder.filter(filter_text(given["where"]))
     builder = builder.branch(given.get("branch", "main"))
-    plan = builder.options(**rewrite_options("rewrite_data_files", given.get("options", {}))).plan()
+    options = without_estimates(
+        "rewrite_data_files",
+        given.get("options", {}),
+        sorts=strategy == "sort",
+        zorders=order is not None and OrderText(order, "rewrite_data_files").curve() is not None,
+    )
+    plan = builder.options(**rewrite_options("rewrite_data_files", options)).plan()
     result: Any = execute(table, plan, caller.spark)
     return [
         (
@@ -93,7 +65,7 @@ def _rewrite_position_deletes(caller: Caller, given: Arguments) -> Rows:
     options = rewrite_options("rewrite_position_delete_files", given.get("options", {}))
     builder = _position_deletes(caller, given).options(**options)
     if "where" in given:
-        builder = builder.filter(given["where"])
+        builder = builder.filter(filter_text(given["where"]))
     # Without a plan, a conflict leads to a new one.
     result = builder.execute()
     return [

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from icefloe.arguments import check_callable, checked_flag, checked_snapshot_id
+from icefloe.arguments import check_callable, checked_flag, checked_integer, checked_snapshot_id
 from icefloe.exceptions import IcebergError, ValidationError
 from icefloe.table.commit.transaction import Transaction
 from icefloe.table.environment import SYSTEM, Environment
@@ -102,9 +102,8 @@ class ExpireSnapshots:
         Raises:
             ValidationError: The number is below 1.
         """
-        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            raise ValidationError(f"retain_last: expected a whole number, 1 or above, got {count!r}")
-        self._rules, self._has_age = replace(self._rules, retain_last=count), True
+        number = checked_integer("retain_last", count, 1)
+        self._rules, self._has_age = replace(self._rules, retain_last=number), True
         return self
 
     def max_ref_age(self, age: Age) -> Self:
