@@ -271,3 +271,26 @@ def test_changes_refuse_structs_with_other_fields(sql, pairs, value):
     using = f"(SELECT 1 AS id, {value} AS s) AS u"
     with pytest.raises(SchemaMismatchError, match="MERGE: the value of column 's' does not fit"):
         sql(f"MERGE INTO {pairs} AS t USING {using} ON t.id = u.id WHEN MATCHED THEN UPDATE SET s = u.s")
+
+
+@pytest.mark.parametrize("ansi", ["true", "false"])
+def test_changes_refuse_numbers_within_values_out_of_range_in_every_mode(spark, sql, pairs, ansi):
+    big = {
+        "s": "named_struct('b', 1, 'a', 3000000000)",
+        "l": "array(named_struct('a', 3000000000, 'b', 1))",
+        "m": "map('k', named_struct('a', 3000000000, 'b', 1))",
+    }
+    with settings(spark, {"spark.sql.ansi.enabled": ansi}):
+        for column, value in big.items():
+            merge = (
+                f"MERGE INTO {pairs} AS t USING (SELECT 1 AS id, {value} AS v) AS u ON t.id = u.id WHEN MATCHED THEN"
+            )
+            problem = f"a value is out of the range of column '{column}'; expected .*, got 3000000000"
+            for statement in (
+                f"UPDATE {pairs} SET {column} = {value}",
+                f"INSERT INTO {pairs} BY NAME SELECT 2 AS id, {value} AS {column}",
+                f"{merge} UPDATE SET {column} = u.v",
+            ):
+                with pytest.raises(SchemaMismatchError, match=problem):
+                    sql(statement)
+    assert sql(f"SELECT * FROM {pairs}") == [(1, (1, 2), [(1, 2)], {"k": (1, 2)})]

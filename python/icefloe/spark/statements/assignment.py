@@ -8,7 +8,6 @@ from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 from pyspark.sql import types as spark_types
 
 from icefloe.exceptions import SchemaMismatchError
-from icefloe.spark.statements.literals import literal_text
 from icefloe.spark.types.conform import fits
 from icefloe.spark.types.struct_order import in_order_of, names_match, type_in_order_of
 
@@ -58,7 +57,7 @@ def assigned(frame: DataFrame, struct: Any, columns: Sequence[str], label: str, 
 
 
 def stored(value: Column, found: Any, field: Any, label: str, *, by_name: bool = True) -> Column:
-    """Return a value in the type of a table's column; a value that the type cannot hold fails the query.
+    """Return a value in the type of a table's column; a number that the type cannot hold, at any depth, fails the query.
 
     Raises:
         SchemaMismatchError: Spark stores no such values in the type.
@@ -66,24 +65,27 @@ def stored(value: Column, found: Any, field: Any, label: str, *, by_name: bool =
     check_stored(found, field, label, by_name=by_name)
     if by_name:
         value, found = in_order_of(value, found, field.dataType), type_in_order_of(found, field.dataType)
-    if not can_overflow(found, field.dataType):
-        return value if fits(found, field.dataType) else value.cast(field.dataType)
-    kept = value.try_cast(field.dataType)
-    failed = F.raise_error(F.concat(F.lit(_overflow(field, label)), value.cast("string"), F.lit("\n")))
-    return F.when(value.isNull() | kept.isNotNull(), kept).otherwise(failed.cast(field.dataType))
+    return _in_range(value, found, field.dataType, _overflow(field, label))
 
 
-def stored_text(value: str, found: Any, field: Any, label: str) -> str:
-    """Return the SQL of a value in the type of a table's column; see :func:`stored`."""
-    check_stored(found, field, label)
-    kind = field.dataType.simpleString()
-    if not can_overflow(found, field.dataType):
-        return value
-    message = literal_text(_overflow(field, label))
-    return (
-        f"CASE WHEN ({value}) IS NULL OR try_cast(({value}) AS {kind}) IS NOT NULL THEN try_cast(({value}) AS {kind}) "
-        f"ELSE cast(raise_error(concat({message}, cast(({value}) AS string), '\\n')) AS {kind}) END"
-    )
+def _in_range(value: Column, found: Any, expected: Any, message: str) -> Column:
+    """Return a value in another type; a number out of the range of its type raises an error that begins with a message."""
+    if not can_overflow(found, expected):
+        return value if found == expected else value.cast(expected)
+    if isinstance(found, spark_types.StructType):
+        fields = [
+            _in_range(value.getField(one.name), one.dataType, two.dataType, message).alias(two.name)
+            for one, two in zip(found, expected, strict=True)
+        ]
+        return F.when(value.isNotNull(), F.struct(*fields))
+    if isinstance(found, spark_types.ArrayType):
+        return F.transform(value, lambda one: _in_range(one, found.elementType, expected.elementType, message))
+    if isinstance(found, spark_types.MapType):
+        value = F.transform_keys(value, lambda key, _: _in_range(key, found.keyType, expected.keyType, message))
+        return F.transform_values(value, lambda _, one: _in_range(one, found.valueType, expected.valueType, message))
+    kept = value.try_cast(expected)
+    failed = F.raise_error(F.concat(F.lit(message), value.cast("string"), F.lit("\n")))
+    return F.when(value.isNull() | kept.isNotNull(), kept).otherwise(failed.cast(expected))
 
 
 def check_stored(found: Any, field: Any, label: str, *, by_name: bool = True) -> None:
@@ -102,7 +104,13 @@ def check_stored(found: Any, field: Any, label: str, *, by_name: bool = True) ->
 
 
 def can_overflow(found: Any, expected: Any) -> bool:
-    """Return whether a number of a type may be out of the range of another one: Spark reports that in ANSI mode alone."""
+    """Return whether a number, at any depth, may be out of the range of its new type: Spark reports that in ANSI mode alone."""
+    if isinstance(found, spark_types.StructType):
+        return any(can_overflow(one.dataType, two.dataType) for one, two in zip(found, expected, strict=True))
+    if isinstance(found, spark_types.ArrayType):
+        return can_overflow(found.elementType, expected.elementType)
+    if isinstance(found, spark_types.MapType):
+        return can_overflow(found.keyType, expected.keyType) or can_overflow(found.valueType, expected.valueType)
     if not (isinstance(found, _NUMBERS) and isinstance(expected, _NUMBERS)) or fits(found, expected):
         return False
     return not isinstance(expected, spark_types.FloatType | spark_types.DoubleType)

@@ -11,7 +11,7 @@ from pyspark.sql import types as spark_types
 from sqlglot import exp
 
 from icefloe.exceptions import FeatureUnsupportedError, ResolveError
-from icefloe.spark.statements.assignment import stored_text
+from icefloe.spark.statements.assignment import stored
 from icefloe.spark.statements.query import parsed
 from icefloe.spark.types.conform import fits, quoted
 
@@ -100,7 +100,7 @@ class MergeScope:
         frame: DataFrame = self._spark.createDataFrame([], pairs)
         return frame
 
-    def stored(self, values: Mapping[str, str]) -> dict[str, str]:
+    def stored(self, values: Mapping[str, str]) -> dict[str, Any]:
         """Return new values, in the SQL of :meth:`rewritten`, as values that Spark stores in the columns.
 
         Raises:
@@ -114,13 +114,13 @@ class MergeScope:
         except AnalysisException:
             # The merge reports the clause and the value.
             return dict(values)
-        stored = {
-            name: stored_text(value, kind, self.struct[name], label)
+        columns = {
+            name: stored(F.expr(value), kind, self.struct[name], label)
             for (name, value), kind in zip(known.items(), kinds, strict=True)
         }
-        return {**values, **stored}
+        return {**values, **columns}
 
-    def all_values(self) -> dict[str, str] | None:
+    def all_values(self) -> dict[str, Any] | None:
         """Return the values of `UPDATE SET *` and `INSERT *`; None if the merge takes the columns of the source as they are.
 
         Raises:
