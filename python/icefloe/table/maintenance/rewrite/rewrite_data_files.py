@@ -28,6 +28,7 @@ from icefloe.table.maintenance.rewrite.run import RewriteRun
 from icefloe.table.refs import MAIN_BRANCH
 from icefloe.table.scan.plan import with_own_deletes
 from icefloe.table.sorting import SortOrder
+from icefloe.transforms import VoidTransform
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -190,4 +191,17 @@ class RewriteDataFiles:
             raise ValidationError(
                 f"{_VERB}: output_spec_id: expected the id of a partition spec {sorted(metadata.specs())}, got {wanted}"
             )
+        if wanted is not None:
+            _check_columns(spec, metadata)
         return spec
+
+
+def _check_columns(spec: PartitionSpec, metadata: TableMetadata) -> None:
+    """Raise ValidationError if a field of a spec has a column that was dropped: new files have no value of it."""
+    columns = metadata.schema().field_ids
+    for field in spec.fields:
+        if field.source_id not in columns and field.transform != VoidTransform():
+            raise ValidationError(
+                f"{_VERB}: output_spec_id: expected a spec of columns of the table, got {spec.spec_id}, whose field "
+                f"{field.name!r} has a dropped column"
+            )

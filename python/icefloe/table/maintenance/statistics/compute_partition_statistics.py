@@ -169,8 +169,12 @@ class ComputePartitionStatistics:
         Raises:
             ValidationError: The snapshot has been expired, or has got partition statistics since the plan.
         """
-        plan = self.plan() if plan is None else plan
-        check_plan_kind(plan, ComputePartitionStatisticsPlan, VERB)
+        if plan is None:
+            plan = self.plan()
+        else:
+            check_plan_kind(plan, ComputePartitionStatisticsPlan, VERB)
+            # Another process may have expired the snapshot since the plan.
+            self.table.refresh()
         metadata = self.table.metadata
         check_same_table(metadata, plan.table_uuid, VERB)
         if plan.snapshot_id is None:

@@ -202,8 +202,12 @@ class ComputeStatistics:
         Raises:
             ValidationError: The snapshot has been expired or its statistics changed since the plan.
         """
-        plan = self.plan() if plan is None else plan
-        check_plan_kind(plan, ComputeStatisticsPlan, VERB)
+        if plan is None:
+            plan = self.plan()
+        else:
+            check_plan_kind(plan, ComputeStatisticsPlan, VERB)
+            # Another process may have expired the snapshot since the plan.
+            self.table.refresh()
         metadata = self.table.metadata
         check_same_table(metadata, plan.table_uuid, VERB)
         snapshot = planned_snapshot(metadata, plan.snapshot_id, VERB) if plan.snapshot_id is not None else None

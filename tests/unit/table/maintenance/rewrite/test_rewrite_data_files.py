@@ -291,3 +291,15 @@ def test_bad_option_is_refused_before_any_work(small_files, options, message):
     table = small_files()
     with pytest.raises(ValidationError, match=message):
         table.maintenance.rewrite_data_files().options(**options).plan()
+
+
+def test_output_spec_with_a_dropped_column_is_refused(small_files):
+    table = small_files(BY_KIND)
+    with table.update_spec() as update:
+        update.remove_field("kind")
+    with table.update_schema() as update:
+        update.delete_column("kind")
+    builder = table.maintenance.rewrite_data_files()
+    with pytest.raises(ValidationError, match=r"output_spec_id: .* got 0, whose field 'kind' has a dropped column"):
+        builder.options(output_spec_id=0).plan()
+    assert not builder.options(output_spec_id=1).plan().is_empty

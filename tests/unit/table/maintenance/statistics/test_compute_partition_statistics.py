@@ -86,6 +86,14 @@ def test_second_run_finds_nothing_to_do(new_table):
         maintenance.execute(plan)
 
 
+def test_plan_is_refused_after_another_process_computed_the_statistics(new_table):
+    table = new_table(BY_KIND)
+    plan = MaintenanceTable(table).compute_partition_statistics().plan()
+    table.catalog.load_table("db.t").maintenance.compute_partition_statistics().execute()
+    with pytest.raises(ValidationError, match="has partition statistics since the plan; plan again"):
+        MaintenanceTable(table).execute(plan)
+
+
 def test_older_snapshots_have_files_of_their_own(new_table):
     table = new_table(BY_KIND)
     first = table.snapshots()[0].snapshot_id

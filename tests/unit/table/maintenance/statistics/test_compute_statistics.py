@@ -77,6 +77,16 @@ def test_plan_is_refused_after_the_statistics_changed(new_table):
         MaintenanceTable(table).execute(plan)
 
 
+def test_plan_is_refused_after_another_process_expired_the_snapshot(new_table):
+    table = new_table()
+    plan = MaintenanceTable(table).compute_statistics().plan()
+    other = table.catalog.load_table("db.t")
+    other.append(rows_of((7, "z", 1.0)))
+    other.maintenance.expire_snapshots().older_than("0s").execute()
+    with pytest.raises(ValidationError, match=f"no snapshot {plan.snapshot_id}; it may have been expired"):
+        MaintenanceTable(table).execute(plan)
+
+
 def test_blobs_of_other_writers_are_kept(new_table):
     table = new_table()
     snapshot = table.current_snapshot()
