@@ -96,7 +96,7 @@ class FileGroup:
         return FileGroup(self.number, self._plan, files, deletes, (head.snapshot_id, head.sequence_number or 0))
 
     @property
-    def is_settled(self) -> bool:
+    def is_finished(self) -> bool:
         """Whether the group needs no rewrite: it has no file, or a single one without deletes."""
         files, deletes = int(self.files.num_rows), int(self.deletes.num_rows)
         return files == 0 or (files == 1 and deletes == 0)

@@ -109,7 +109,7 @@ class RewriteRun:
             with MaintenanceProgress(rows, "rewriting", "rows") as self._bar:
                 for attempt in range(1, ROUNDS + 1 if groups else 1):
                     lost = self._round(groups)
-                    groups = [group for group in self._on_head(lost) if not group.is_settled]
+                    groups = [group for group in self._on_head(lost) if not group.is_finished]
                     if not groups:
                         break
                     if attempt == ROUNDS:
