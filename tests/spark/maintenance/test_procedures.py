@@ -172,6 +172,13 @@ def test_paths_are_rewritten(table, tmp_path):
     assert (row["rewritten_manifest_file_paths_count"], row["rewritten_delete_file_paths_count"]) == (6, 0)
 
 
+def test_paths_are_rewritten_without_a_list(table, tmp_path):
+    arguments = {"staging_location": str(tmp_path / "staged"), "create_file_list": False}
+    row = call("system.rewrite_table_path", table, table.location(), str(tmp_path / "copy"), **arguments)
+    assert (row["file_list_location"], row["rewritten_manifest_file_paths_count"]) == ("N/A", 6)
+    assert {path.suffix for path in (tmp_path / "staged").iterdir()} == {".avro", ".json"}
+
+
 BAD_ARGUMENTS = [
     ("system.none", {}, "CALL: expected one of add_files, ancestors_of"),
     ("system.migrate", {}, "CALL migrate: expected the name of a Parquet table of Spark's own catalog, and a session"),

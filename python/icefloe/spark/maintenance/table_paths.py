@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from icefloe.spark.maintenance.procedure import Arguments, Caller, Rows
 
 
+_NO_LIST = "N/A"
+
+
 def _rewrite_table_path(caller: Caller, given: Arguments) -> Rows:
     builder = caller.table(given).maintenance.rewrite_table_path(
         given["source_prefix"],
@@ -17,12 +20,13 @@ def _rewrite_table_path(caller: Caller, given: Arguments) -> Rows:
         staging_location=given.get("staging_location"),
         start_version=given.get("start_version"),
         end_version=given.get("end_version"),
+        create_file_list=given.get("create_file_list", True),
     )
     result = builder.execute()
     return [
         (
             result.latest_version,
-            result.file_list_location,
+            _NO_LIST if result.file_list_location is None else result.file_list_location,
             result.rewritten_manifest_file_paths_count,
             result.rewritten_delete_file_paths_count,
         )

@@ -80,7 +80,7 @@ class MaintenanceTable:
         """Return a builder that rewrites manifests: fewer, each with files of neighbouring partitions."""
         return RewriteManifestsBuilder(self._table)
 
-    def rewrite_table_path(
+    def rewrite_table_path(  # noqa: PLR0913 - the arguments of the reference
         self,
         source_prefix: str,
         target_prefix: str,
@@ -88,6 +88,7 @@ class MaintenanceTable:
         staging_location: str | None = None,
         start_version: str | None = None,
         end_version: str | None = None,
+        create_file_list: bool = True,
     ) -> RewriteTablePath:
         """Return a builder that stages a copy of the table's metadata for another location, and lists the files to copy.
 
@@ -97,6 +98,7 @@ class MaintenanceTable:
             staging_location: An empty directory for the copies and the list; by default a new one beside the metadata files.
             start_version: The name of the metadata file that an earlier copy ended with: only files since then are listed.
             end_version: The name of the metadata file that the copy ends with, by default the current one.
+            create_file_list: Whether the list of files is written. The rows of the plan name the files too, but not the copies.
 
         Raises:
             ValidationError: A prefix is empty, or both are equal.
@@ -108,6 +110,7 @@ class MaintenanceTable:
             staging_location=staging_location,
             start_version=start_version,
             end_version=end_version,
+            create_file_list=create_file_list,
         )
 
     def compute_statistics(self) -> ComputeStatistics:

@@ -40,6 +40,7 @@ class RewriteTablePathPlan(Plan):
         versions: Metadata files to copy, oldest first; the last one is the version that the copy has.
         snapshot_ids: The snapshots whose manifest lists are copied.
         files: The files, in the columns of `COPIED_FILES`.
+        create_file_list: Whether the list of files is written.
     """
 
     verb: ClassVar[str] = VERB
@@ -50,6 +51,7 @@ class RewriteTablePathPlan(Plan):
     versions: tuple[str, ...]
     snapshot_ids: frozenset[int]
     files: pa.Table = field(repr=False)
+    create_file_list: bool = True
 
     @property
     def is_empty(self) -> bool:
@@ -69,9 +71,10 @@ class RewriteTablePathPlan(Plan):
     def summary(self) -> str:
         """Return one sentence on what the plan does."""
         staged = pc.sum(self.files.column("is_rewritten")).as_py() or 0
+        step = "and list" if self.create_file_list else "without a list of the"
         return (
             f"{self.table_name}: stage {count_text(staged, 'file')} with paths below {self.prefixes.target} in {self.staging_location}, "
-            f"and list {count_text(self.file_count, 'file')} of {bytes_text(self.total_bytes)} to copy"
+            f"{step} {count_text(self.file_count, 'file')} of {bytes_text(self.total_bytes)} to copy"
         )
 
     def rows(self) -> pa.Table:
@@ -102,16 +105,16 @@ class RewriteTablePathResult(Result):
     Attributes:
         latest_version: The name of the metadata file that the copy begins with.
         file_list_location: A CSV file without a header, one line `source,target` for each file to copy; the metadata file of the
-            latest version is its last line.
+            latest version is its last line. None if no list was wanted.
         metadata_location: The location of the copy's metadata file, once the files are copied.
         rewritten_manifest_file_paths_count: Manifests that were staged.
         rewritten_delete_file_paths_count: Position delete files that were staged.
-        file_count: Files in the list.
+        file_count: Files to copy.
     """
 
     verb: ClassVar[str] = VERB
     latest_version: str
-    file_list_location: str
+    file_list_location: str | None
     metadata_location: str
     rewritten_manifest_file_paths_count: int
     rewritten_delete_file_paths_count: int
@@ -119,9 +122,10 @@ class RewriteTablePathResult(Result):
 
     def summary(self) -> str:
         """Return one sentence on what was done."""
+        of_list = "the plan" if self.file_list_location is None else self.file_list_location
         return (
             f"{self.verb}: staged version {self.latest_version}; copy the {count_text(self.file_count, 'file')} of "
-            f"{self.file_list_location}, then register {self.metadata_location}"
+            f"{of_list}, then register {self.metadata_location}"
         )
 
     def as_dict(self) -> dict[str, Any]:

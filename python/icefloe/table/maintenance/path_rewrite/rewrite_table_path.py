@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe import _core
-from icefloe.arguments import checked_text
+from icefloe.arguments import checked_flag, checked_text
 from icefloe.exceptions import FeatureUnsupportedError, ValidationError
 from icefloe.manifest.reading import MANIFEST_SCHEMA
 from icefloe.table.environment import SYSTEM
@@ -64,6 +64,7 @@ class RewriteTablePath:
         staging_location: str | None = None,
         start_version: str | None = None,
         end_version: str | None = None,
+        create_file_list: bool = True,
     ) -> None:
         self._table = table
         self._prefixes = Prefixes.of(source_prefix, target_prefix)
@@ -72,6 +73,7 @@ class RewriteTablePath:
         )
         self._start = start_version if start_version is None else checked_text("start_version", start_version)
         self._end = end_version if end_version is None else checked_text("end_version", end_version)
+        self._lists = checked_flag("create_file_list", create_file_list)
 
     def plan(self) -> RewriteTablePathPlan:
         """Return the files to stage and to copy. Nothing is written.
@@ -109,10 +111,11 @@ class RewriteTablePath:
             versions=tuple(versions),
             snapshot_ids=snapshot_ids,
             files=table.select(COPIED_FILES.names),
+            create_file_list=self._lists,
         )
 
     def execute(self, plan: Plan | None = None) -> RewriteTablePathResult:
-        """Write the copies of a plan, or of a new one, and the list of files.
+        """Write the copies of a plan, or of a new one, and the list of files if it is wanted.
 
         Raises:
             ValidationError: The plan is of another table, or a path in a file is not below the source prefix.
@@ -156,7 +159,7 @@ class RewriteTablePath:
     def _listed(
         self, plan: RewriteTablePathPlan, staged: dict[str, list[tuple[str, str]]], manifests: int, deletes: int
     ) -> RewriteTablePathResult:
-        """Write the list of files and return the result."""
+        """Write the list of files, if it is wanted, and return the result."""
         text = io.StringIO()
         lines = csv.writer(text, lineterminator="\n")
         count = 0
@@ -166,10 +169,11 @@ class RewriteTablePath:
             lines.writerows(found)
             count += len(found)
         location = f"{plan.staging_location}/{FILE_LIST}"
-        self._table.io.core.write(location, text.getvalue().encode(), overwrite=False)
+        if plan.create_file_list:
+            self._table.io.core.write(location, text.getvalue().encode(), overwrite=False)
         return RewriteTablePathResult(
             latest_version=plan.versions[-1].rsplit("/", 1)[-1],
-            file_list_location=location,
+            file_list_location=location if plan.create_file_list else None,
             metadata_location=plan.prefixes.of_location(plan.versions[-1]),
             rewritten_manifest_file_paths_count=manifests,
             rewritten_delete_file_paths_count=deletes,
