@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-_MISSING = re.compile(r"ModuleNotFoundError: No module named '(icefloe|pyarrow|pandas)'")
+_MISSING = re.compile(
+    r"ModuleNotFoundError: No module named '(icefloe|pyarrow|pandas|numpy|pydantic|typing_extensions)'"
+)
 _RAISED = re.compile(r"^\s*icefloe\.exceptions\.(\w+): (.*)$", re.MULTILINE)
 
 
