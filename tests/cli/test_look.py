@@ -100,6 +100,13 @@ def test_inspect_selects_columns_and_limits_rows(icefloe, table):
     assert icefloe("inspect", "db.t", "files", "--columns", "nope").code == 2
 
 
+def test_inspect_selects_fields_of_columns(icefloe, table):
+    columns = "record_count,readable_metrics.id.lower_bound,readable_metrics.id.upper_bound"
+    rows = icefloe("inspect", "db.t", "FILES", "--columns", columns, "-o", "json").json()["rows"]
+    assert [list(row) for row in rows] == [["record_count", "readable_metrics"]] * len(rows)
+    assert {tuple(row["readable_metrics"]["id"]) for row in rows} == {("lower_bound", "upper_bound")}
+
+
 def test_inspect_filters_files_by_rows_of_the_table(icefloe, table):
     def count(*options):
         return icefloe("inspect", "db.t", *options, "-o", "json").json("metadata_table")["total_rows"]

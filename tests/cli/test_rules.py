@@ -55,6 +55,13 @@ def test_change_without_terminal_and_yes_is_refused_before_any_work(icefloe, mon
         (("drop", "/some/directory", "--yes"), 2, "UsageError"),
         (("--catalog", "unknown", "list"), 1, "ValidationError"),
         (("--config", "none.yaml", "list"), 1, "ValidationError"),
+        (("compact", "db.t", "--branch", "none", "--yes"), 3, "NotFoundError"),
+        (("rewrite-manifests", "db.t", "--branch", "none", "--yes"), 3, "NotFoundError"),
+        (("rewrite-deletes", "db.t", "--equality", "--branch", "none", "--yes"), 3, "NotFoundError"),
+        (("expire", "db.t", "--snapshot-id", "1", "--yes"), 3, "NotFoundError"),
+        (("expire", "", "--yes"), 3, "NoSuchTableError"),
+        (("maintain", "db.t", "--plan", "--run"), 2, "UsageError"),
+        (("inspect", "db.t", "files", "--columns", "readable_metrics.none"), 2, "UsageError"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
 )

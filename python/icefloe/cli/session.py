@@ -101,6 +101,8 @@ pass_session = click.make_pass_decorator(Session)
 
 def is_location(name: str) -> bool:
     """Return whether an argument is a location, and not an identifier such as `db.events`."""
+    if name == "":
+        return False
     return "/" in name or "\\" in name or name.startswith(".") or name.endswith(".json") or Path(name).is_dir()
 
 

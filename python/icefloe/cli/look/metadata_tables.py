@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from icefloe.cli.session import Session
     from icefloe.table import Table
+    from icefloe.table.inspect.metadata_scan import MetadataScan
 
 _FILE_COLUMNS = ("content", "file_path", "file_format", "partition", "record_count", "file_size_in_bytes")
 _MANIFEST_COLUMNS = ("content", "path", "length", "partition_spec_id", "added_snapshot_id")
@@ -51,13 +52,13 @@ def partitions(session: Session, table: str, at: str | None, limit: int | None) 
 
 @verb("inspect", returns="rows")
 @table_argument
-@click.argument("name", type=click.Choice(METADATA_TABLES))
+@click.argument("name", type=click.Choice(METADATA_TABLES, case_sensitive=False))
 @at_option
 @click.option("--where", default="true", help="Filter on the columns of the metadata table.")
 @click.option(
     "--row-filter", default="true", help="Filter on the columns of the table: only files that may have such rows."
 )
-@click.option("--columns", help="Columns, separated by commas.")
+@click.option("--columns", help="Columns, separated by commas; their fields with dots, such as partition.day.")
 @_limit
 def inspect(
     session: Session,
@@ -93,7 +94,7 @@ def metadata_table(
         at: A version of the table.
         where: Filter on the columns of the metadata table.
         row_filter: Filter on the columns of the table.
-        columns: Names of the columns, in this order; all if None. No other column is decoded.
+        columns: Names of the columns, in this order, with dots for fields of columns; all if None. No other column is decoded.
 
     Raises:
         UsageError: A version is given, and the metadata table has none; or a column or a filter is not valid.
@@ -103,14 +104,14 @@ def metadata_table(
     snapshot_id = None if at is None else snapshot_id_of(table, at)
     scan = table.inspect.scan(name, snapshot_id, where=where, row_filter=row_filter)
     if columns is not None:
-        scan = scan.select(*_known([field.name for field in scan.schema().fields], columns))
+        scan = _selected(scan, columns)
     try:
         rows = scan.to_arrow()
     except ValidationError as error:
         if where == row_filter == "true":
             raise
         raise click.UsageError(f"{'--row-filter' if where == 'true' else '--where'}: {error}") from error
-    return rows if columns is None else rows.select(columns)
+    return rows if columns is None else rows.select(list(dict.fromkeys(one.split(".")[0] for one in columns)))
 
 
 def _write(
@@ -130,8 +131,19 @@ def _write_rows(session: Session, table: Table, name: str, rows: pa.Table, limit
     session.output.rows(head, shown, all_rows=limit is not None)
 
 
-def _known(expected: list[str], names: tuple[str, ...]) -> tuple[str, ...]:
-    unknown = [name for name in names if name not in expected]
+def _selected(scan: MetadataScan, columns: tuple[str, ...]) -> MetadataScan:
+    """Return a scan with some columns and fields of columns.
+
+    Raises:
+        UsageError: There is no such column or field.
+    """
+    expected = [field.name for field in scan.schema().fields]
+    unknown = [name for name in columns if name.split(".")[0] not in expected]
     if unknown:
         raise click.UsageError(f"unknown column {', '.join(unknown)}; expected some of {', '.join(expected)}")
-    return names
+    selected = scan.select(*columns)
+    try:
+        selected.arrow_schema()
+    except ValidationError as error:
+        raise click.UsageError(f"--columns: {error}") from error
+    return selected

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from icefloe.cli.maintain.maintaining import maintenance_verb
-from icefloe.cli.table_argument import table_argument
+from icefloe.cli.table_argument import snapshot_id_of, table_argument
 from icefloe.cli.verb import key_values
 from icefloe.exceptions import ValidationError
 from icefloe.table.environment import SYSTEM
@@ -44,6 +44,10 @@ def _expire(maintenance: MaintenanceTable, values: dict[str, Any]) -> Any:
         builder = builder.older_than(values["older_than"])
     if values["retain_last"] is not None:
         builder = builder.retain_last(values["retain_last"])
+    table: Any = maintenance.tbl
+    for snapshot_id in values["snapshot_ids"]:
+        # Refuses an id that the table does not have.
+        snapshot_id_of(table, str(snapshot_id))
     if values["snapshot_ids"]:
         builder = builder.by_ids(values["snapshot_ids"])
     builder = builder.clean_expired_metadata(values["clean_metadata"]).delete_files(not values["keep_files"])

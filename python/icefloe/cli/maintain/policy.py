@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 @click.option("--run", "yes", is_flag=True, help="Do it without a question.")
 def maintain(session: Session, table: str, **values: Any) -> int:
     """Compact, rewrite deletes and manifests, expire snapshots and delete orphans, as the table's properties ask for."""
+    if values["dry_run"] and values["yes"]:
+        raise click.UsageError("expected one of --plan and --run")
     check_can_ask(dry_run=values["dry_run"], yes=values["yes"], option="--run", preview="--plan")
     loaded = session.changeable_table(table)
     return run_maintenance(session, "maintain", table, loaded, loaded.maintenance.policy(), **values)

@@ -6,19 +6,36 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from icefloe.cli.failure import NotFoundError
 from icefloe.cli.maintain.maintaining import given, maintenance_verb
 from icefloe.cli.table_argument import table_argument
 from icefloe.table.maintenance.policy_steps import compaction_options
+from icefloe.table.refs import MAIN_BRANCH
 
 if TYPE_CHECKING:
     from icefloe.table.maintenance import MaintenanceTable
+
+
+def _builder(verb: str, maintenance: MaintenanceTable, branch: str) -> Any:
+    """Return the builder of a maintenance verb for a branch.
+
+    Raises:
+        NotFoundError: There is no such branch.
+    """
+    refs = maintenance.tbl.metadata.refs
+    if branch != MAIN_BRANCH and branch not in refs:
+        raise NotFoundError(
+            f"--branch: branch {branch!r} does not exist; branches and tags: {', '.join(refs) or 'none'}"
+        )
+    return getattr(maintenance, verb)().branch(branch)
+
 
 _branch = click.option("--branch", default="main", show_default=True, help="The branch to change.")
 _bytes = click.IntRange(min=1)
 
 
 def _compact(maintenance: MaintenanceTable, values: dict[str, Any]) -> Any:
-    builder = maintenance.rewrite_data_files().branch(values.pop("branch"))
+    builder = _builder("rewrite_data_files", maintenance, values.pop("branch"))
     strategy, by, where = values.pop("strategy"), values.pop("by"), values.pop("where")
     if strategy in ("zorder", "hilbert") and not by:
         raise click.UsageError(f"--strategy {strategy}: expected the columns, --by a,b")
@@ -81,10 +98,10 @@ def _rewrite_deletes(maintenance: MaintenanceTable, values: dict[str, Any]) -> A
     if where is not None and (dangling or equality):
         raise click.UsageError("--where: expected neither --dangling nor --equality")
     if dangling:
-        return maintenance.remove_dangling_deletes().branch(branch)
+        return _builder("remove_dangling_deletes", maintenance, branch)
     if equality:
-        return maintenance.convert_equality_deletes().branch(branch)
-    builder = maintenance.rewrite_position_deletes().branch(branch).options(**given(values))
+        return _builder("convert_equality_deletes", maintenance, branch)
+    builder = _builder("rewrite_position_deletes", maintenance, branch).options(**given(values))
     return builder if where is None else builder.filter(where)
 
 
@@ -104,7 +121,7 @@ rewrite_deletes = maintenance_verb(
 
 
 def _rewrite_manifests(maintenance: MaintenanceTable, values: dict[str, Any]) -> Any:
-    builder = maintenance.rewrite_manifests().branch(values["branch"])
+    builder = _builder("rewrite_manifests", maintenance, values["branch"])
     if values["spec_id"] is not None:
         builder = builder.spec_id(values["spec_id"])
     return builder if values["by"] is None else builder.sort_by(*(one.strip() for one in values["by"].split(",")))

@@ -11,6 +11,7 @@ from icefloe import _core
 from icefloe.arguments import checked_names, checked_snapshot_id
 from icefloe.exceptions import ValidationError
 from icefloe.table.environment import SYSTEM
+from icefloe.table.maintenance.display import count_text
 from icefloe.table.maintenance.plan import Plan, Result, check_plan_kind
 from icefloe.table.maintenance.statistics.blobs import (
     NDV,
@@ -85,8 +86,8 @@ class ComputeStatisticsPlan(Plan):
         if self.is_empty:
             return "No distinct values to count: the snapshot has the statistics of these columns."
         return (
-            f"Count the distinct values of {len(self.columns)} columns of snapshot {self.snapshot_id} in {self.data_files} "
-            "data files."
+            f"Count the distinct values of {count_text(len(self.columns), 'column')} of snapshot {self.snapshot_id} in "
+            f"{count_text(self.data_files, 'data file')}."
         )
 
     def rows(self) -> pa.Table:
@@ -131,7 +132,8 @@ class ComputeStatisticsResult(Result):
         """Return one sentence on what was done."""
         if self.statistics_file is None:
             return "No distinct values were counted."
-        return f"Counted the distinct values of {len(self.distinct_counts)} columns in {self.statistics_file.statistics_path}."
+        counted = count_text(len(self.distinct_counts), "column")
+        return f"Counted the distinct values of {counted} in {self.statistics_file.statistics_path}."
 
     def as_dict(self) -> dict[str, Any]:
         """Return the result as JSON values."""
