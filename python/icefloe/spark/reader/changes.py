@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import InputPartition
 
+from icefloe.arguments import checked_names, checked_snapshot_id, checked_time_ms
+from icefloe.spark.arguments import checked_table
 from icefloe.spark.reader.read_task import exact
 from icefloe.spark.session import active_session
 from icefloe.spark.types.to_spark import to_arrow_schema, to_spark_schema
@@ -99,7 +101,8 @@ def changes(  # noqa: PLR0913  all but the first have defaults
         net_changes: Leave out changes of different snapshots that cancel each other.
 
     Raises:
-        ValidationError: There is no session, a snapshot does not exist, or the start is no ancestor of the end.
+        ValidationError: There is no session, a snapshot does not exist, or the start is no ancestor of the end, or an argument has
+            another type.
         ResolveError: A column does not exist.
 
     Examples:
@@ -107,20 +110,27 @@ def changes(  # noqa: PLR0913  all but the first have defaults
         >>> changed.groupBy("_change_type").count().collect()
         [Row(_change_type='INSERT', count=3)]
     """
+    checked_table("changes", table)
     session = active_session(spark)
     scan = table.incremental_changelog_scan(
-        from_snapshot_id_exclusive=start_snapshot_id,
-        to_snapshot_id_inclusive=end_snapshot_id,
+        from_snapshot_id_exclusive=(
+            None if start_snapshot_id is None else checked_snapshot_id(start_snapshot_id, "start_snapshot_id")
+        ),
+        to_snapshot_id_inclusive=(
+            None if end_snapshot_id is None else checked_snapshot_id(end_snapshot_id, "end_snapshot_id")
+        ),
         compute_updates=compute_updates,
-        identifier_columns=None if identifier_columns is None else tuple(identifier_columns),
+        identifier_columns=(
+            None if identifier_columns is None else checked_names("identifier_columns", identifier_columns)
+        ),
         net_changes=net_changes,
     )
     if end_timestamp is not None:
-        scan = scan.to_timestamp(end_timestamp)
+        scan = scan.to_timestamp(int(checked_time_ms("end_timestamp", end_timestamp)))
     if start_timestamp is not None:
-        scan = scan.from_timestamp(start_timestamp)
+        scan = scan.from_timestamp(int(checked_time_ms("start_timestamp", start_timestamp)))
     if columns is not None:
-        scan = scan.select(*columns)
+        scan = scan.select(*checked_names("columns", columns))
     if filter is not None:
         scan = scan.filter(filter)
     return changes_frame(session, scan)

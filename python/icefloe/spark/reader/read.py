@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from icefloe.arguments import checked_names, checked_snapshot_id, checked_text, checked_time_ms
 from icefloe.exceptions import ValidationError
 from icefloe.spark.reader.audit_branch import audit_branch
 from icefloe.spark.reader.frame import scan_frame
 from icefloe.spark.reader.scan_choice import ScanChoice, plan_scan
 from icefloe.spark.session import active_session
+from icefloe.table import Table
 from icefloe.table.scan import DataScan, IncrementalAppendScan
 
 if TYPE_CHECKING:
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from icefloe.expressions import BooleanExpression
-    from icefloe.table import Table
 
     AnyScan = DataScan | IncrementalAppendScan
 
@@ -65,6 +66,7 @@ def read(  # noqa: PLR0913  all but the first have defaults
         >>> icefloe.spark.read(table, columns=["id"], filter="name > 'a'").orderBy("id").collect()
         [Row(id=2), Row(id=3)]
     """
+    _check_source("read", source)
     session = active_session(spark)
     scan = resolve_scan(
         source,
@@ -103,6 +105,7 @@ def explain_read(  # noqa: PLR0913  the parameters of read
         >>> print(icefloe.spark.explain_read(table))
         1 data files and 0 delete files by Spark's Parquet reader: all files are Parquet and Spark finds their columns
     """
+    _check_source("explain_read", source)
     session = active_session(spark)
     scan = resolve_scan(
         source,
@@ -133,9 +136,9 @@ def resolve_scan(
             ``start_snapshot_id``.
 
     Raises:
-        ValidationError: More than one version is given.
+        ValidationError: More than one version is given, or an argument has another type.
     """
-    given = {name: value for name, value in version.items() if value is not None}
+    given = {name: _checked(name, value) for name, value in version.items() if value is not None}
     chosen = [name for name in given if name != "end_snapshot_id"]
     if len(chosen) > 1:
         raise ValidationError(
@@ -145,8 +148,23 @@ def resolve_scan(
     in_range = "start_snapshot_id" in given or "end_snapshot_id" in given
     scan = _incremental(source, given) if in_range else _versioned(source, given)
     if columns is not None:
-        scan = scan.select(*columns)
+        scan = scan.select(*checked_names("columns", columns))
     return scan if row_filter is None else scan.filter(row_filter)
+
+
+def _check_source(call: str, source: object) -> None:
+    """Raise ValidationError if an argument is no table and no scan whose rows can be read."""
+    if not isinstance(source, (Table, DataScan, IncrementalAppendScan)):
+        raise ValidationError(
+            f"{call}, source: expected a Table, such as catalog.load_table() returns, or a scan of its rows, got {source!r}"
+        )
+
+
+def _checked(name: str, value: Any) -> Any:
+    """Return an argument that chooses snapshots: a time, the id of a snapshot, or the name of a branch or tag."""
+    if name == "as_of_timestamp":
+        return int(checked_time_ms(name, value))
+    return checked_snapshot_id(value, name) if name.endswith("snapshot_id") else checked_text(name, value)
 
 
 def _branch(spark: Any, source: Table | AnyScan, branch: str | None, others: Sequence[object]) -> str | None:
@@ -170,10 +188,9 @@ def _incremental(source: Table | AnyScan, given: dict[str, Any]) -> AnyScan:
         raise ValidationError(
             "read: end_snapshot_id needs start_snapshot_id; expected both, got end_snapshot_id alone: pass both, or snapshot_id"
         )
-    end = given.get("end_snapshot_id")
     return source.incremental_append_scan(
-        from_snapshot_id_exclusive=int(given["start_snapshot_id"]),
-        to_snapshot_id_inclusive=None if end is None else int(end),
+        from_snapshot_id_exclusive=given["start_snapshot_id"],
+        to_snapshot_id_inclusive=given.get("end_snapshot_id"),
     )
 
 
@@ -188,9 +205,9 @@ def _versioned(source: Table | AnyScan, given: dict[str, Any]) -> AnyScan:
     scan = source if isinstance(source, DataScan) else source.scan()
     for name, value in given.items():
         if name == "snapshot_id":
-            scan = scan.update(snapshot_id=int(value))
+            scan = scan.update(snapshot_id=value)
         elif name == "as_of_timestamp":
-            scan = scan.as_of(int(value))
+            scan = scan.as_of(value)
         else:
-            scan = scan.use_ref(str(value))
+            scan = scan.use_ref(value)
     return scan

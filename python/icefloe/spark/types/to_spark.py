@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 import re
+from json import JSONDecodeError
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyspark.sql import types as spark_types
 
-from icefloe.exceptions import FeatureUnsupportedError
+from icefloe.exceptions import FeatureUnsupportedError, ValidationError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,12 +56,18 @@ def to_spark_schema(schema: Schema | str, *, field_ids: bool = False) -> Any:
 
     Raises:
         FeatureUnsupportedError: Spark has no type for a column, such as ``time``.
+        ValidationError: The value is no schema.
 
     Examples:
         >>> to_spark_schema('{"type": "struct", "fields": [{"id": 1, "name": "a", "required": true, "type": "long"}]}')
         StructType([StructField('a', LongType(), False)])
     """
-    return _struct_type(schema_value(schema)["fields"], field_ids=field_ids)
+    try:
+        return _struct_type(schema_value(schema)["fields"], field_ids=field_ids)
+    except (AttributeError, KeyError, TypeError, JSONDecodeError) as error:
+        raise ValidationError(
+            f"to_spark_schema: expected a Schema such as table.schema(), or its JSON, got {schema!r}"
+        ) from error
 
 
 def to_arrow_schema(schema: Schema | str) -> pa.Schema:

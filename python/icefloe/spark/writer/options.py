@@ -5,9 +5,10 @@ Names are those of the Java runtime. An option that cannot be honoured is refuse
 
 from __future__ import annotations
 
+from numbers import Number
 from typing import TYPE_CHECKING, Any
 
-from icefloe.arguments import checked_mapping
+from icefloe.arguments import checked_mapping, checked_text
 from icefloe.exceptions import FeatureUnsupportedError, ValidationError
 from icefloe.spark.writer.commit import SNAPSHOT_PROPERTY
 from icefloe.table.properties.definitions import DISTRIBUTION_MODE, TARGET_FILE_SIZE, WRITE_FORMAT
@@ -156,9 +157,22 @@ def spelled(name: str) -> str:
     return _SPELLINGS.get(name, name)
 
 
+def option_text(name: str, value: object) -> str:
+    """Return the value of an option or property as text: as in Spark, True is ``true``, and numbers are accepted.
+
+    Raises:
+        ValidationError: The value is no text, number or boolean.
+    """
+    if not isinstance(value, str | Number):
+        raise ValidationError(
+            f"{name}: expected text, a number, True or False, got {value!r}: leave it out for the default"
+        )
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def _named(key: str, value: object) -> tuple[str, str]:
-    text = str(value).lower() if isinstance(value, bool) else str(value)
     name = key.lower()
+    text = checked_text("option branch", value) if name == "branch" else option_text(f"option {key}", value)
     if name.startswith(SNAPSHOT_PROPERTY):
         return SNAPSHOT_PROPERTY + key[len(SNAPSHOT_PROPERTY) :], text
     return spelled(name), text

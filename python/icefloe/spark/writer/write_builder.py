@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from icefloe.arguments import checked_text
 from icefloe.catalog.catalog import Catalog
 from icefloe.exceptions import ValidationError
 from icefloe.expressions import BooleanExpression
 from icefloe.spark.arguments import checked_frame
 from icefloe.spark.types.from_spark import schema_from_spark
 from icefloe.spark.writer.commit import FileChange, WriteMode, summary_properties
-from icefloe.spark.writer.options import checked_options
+from icefloe.spark.writer.options import checked_options, option_text
 from icefloe.spark.writer.partition_text import partition_spec
 from icefloe.spark.writer.wap import SnapshotDestination
 from icefloe.spark.writer.write import file_change, write_in_transaction
@@ -104,7 +105,7 @@ class WriteBuilder:
 
     def table_property(self, key: str, value: object) -> Self:
         """Set a property of a table that is created or replaced; ``location`` and ``format-version`` are facts of the table."""
-        self._properties[key] = str(value).lower() if isinstance(value, bool) else str(value)
+        self._properties[checked_text("table_property, key", key)] = option_text(f"table_property {key}", value)
         return self
 
     def partitioned_by(self, *fields: str | Column) -> Self:
