@@ -99,7 +99,6 @@ class Table(TableVersion, TableChanges):
 
         Raises:
             ValidationError: `files` has another value.
-            MissingFileError: A manifest of the current snapshot does not exist.
 
         Examples:
             >>> table.doctor(files="heads").is_healthy

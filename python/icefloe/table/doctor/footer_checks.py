@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from icefloe import _core
 from icefloe.conversions import from_bytes
+from icefloe.exceptions import CorruptFileError, MissingFileError
 from icefloe.partitioning import PartitionSpec
 from icefloe.schema import index_by_id
 from icefloe.table.doctor.finding import Finding, Severity
@@ -35,12 +36,15 @@ def check_footers(facts: TableFacts) -> Iterator[Finding]:
     inside: filters would skip a file that holds matching rows.
     """
     wrong: dict[str, list[str]] = {}
+    unreadable: dict[str, str] = {}
     entries = _entries(facts)
     types = _primitive_types(facts.metadata)
     for start in range(0, entries.num_rows, _CHUNK):
-        for row, footer in _pairs(facts, entries.slice(start, _CHUNK)):
+        for row, footer in _readable_pairs(facts, entries.slice(start, _CHUNK), unreadable):
             for reason in (*_differences(row, footer), *_lost_values(row, footer, types)):
                 wrong.setdefault(row["file_path"], []).append(reason)
+    if unreadable:
+        yield _unreadable_files(unreadable, entries.num_rows)
     if wrong:
         first, reasons = next(iter(wrong.items()))
         yield Finding(
@@ -63,6 +67,31 @@ def _entries(facts: TableFacts) -> pa.Table:
         facts.io.core, data, schema=schemas_json(facts.metadata), specs=specs_json(facts.metadata), keep="live"
     )
     return live.filter(pc.equal(pc.utf8_lower(live.column("file_format")), "parquet"))
+
+
+def _unreadable_files(reasons: dict[str, str], checked: int) -> Finding:
+    return Finding(
+        "unreadable-files",
+        Severity.ERROR,
+        f"{count_text(len(reasons), 'data file')} of {checked:,} cannot be read, and scans that need one fail. The first reason is "
+        f"{next(iter(reasons.values()))}.",
+        {"files": len(reasons), "checked": checked, "reasons": dict(list(reasons.items())[:SHOWN])},
+    )
+
+
+def _readable_pairs(
+    facts: TableFacts, entries: pa.Table, unreadable: dict[str, str]
+) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Yield the pairs of the files that can be read, and add the reasons of all others to `unreadable`."""
+    try:
+        yield from list(_pairs(facts, entries))
+    except (MissingFileError, CorruptFileError) as error:
+        if entries.num_rows == 1:
+            unreadable[entries.column("file_path")[0].as_py()] = str(error)
+            return
+        half = entries.num_rows // 2
+        for part in (entries.slice(0, half), entries.slice(half)):
+            yield from _readable_pairs(facts, part, unreadable)
 
 
 def _pairs(facts: TableFacts, entries: pa.Table) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:

@@ -307,6 +307,41 @@ def test_doctor_reports_missing_and_truncated_files(new_table):
     assert "missing-files" not in found(table)
 
 
+def test_doctor_reports_files_whose_footers_cannot_be_read(new_table):
+    table = new_table(appends=5)
+    first, second, third, *_ = (task.file.file_path for task in table.scan().plan_files())
+    Path(first).unlink()
+    Path(second).write_bytes(b"no Parquet")
+    pq.write_table(pq.read_table(third).slice(1), third)
+    findings = found(table, files="heads", statistics=True)
+    assert set(findings["unreadable-files"].evidence["reasons"]) == {first, second}
+    assert findings["unreadable-files"].severity is Severity.ERROR
+    assert list(findings["wrong-statistics"].evidence["differences"]) == [third]
+    assert findings["missing-files"].evidence["locations"] == [first]
+
+
+def test_doctor_reports_manifests_that_cannot_be_read(new_table):
+    table = new_table(appends=2)
+    Path(table.inspect.manifests().column("path")[0].as_py()).write_bytes(b"no Avro")
+    diagnosis = table.doctor(files="list", statistics=True)
+    (finding,) = (one for one in diagnosis.findings if one.severity is Severity.ERROR)
+    assert (finding.code, diagnosis.is_healthy) == ("unreadable-metadata", False)
+    assert finding.evidence["stopped_checks"] == ["files", "storage by list", "footers"]
+    assert diagnosis.checks == ("properties", "format", "history", "manifests")
+    assert "the magic bytes are missing" in finding.sentence
+
+
+def test_doctor_reports_a_missing_manifest_list(new_table):
+    table = new_table()
+    location = table.current_snapshot().manifest_list
+    Path(location).unlink()
+    (finding,) = table.doctor().findings
+    assert (finding.code, finding.evidence["reason"].startswith(f"{location}: no such file")) == (
+        "unreadable-metadata",
+        True,
+    )
+
+
 def test_doctor_reports_statistics_that_contradict_footers(new_table):
     table = new_table()
     (task,) = table.scan().plan_files()
