@@ -9,6 +9,7 @@ import sys
 import pexpect
 import pyarrow as pa
 import pytest
+from icefloe.cli.command import run
 from icefloe.cli.failure import exit_code
 from icefloe.exceptions import CommitFailedException, CommitStateUnknownException, ValidationException
 from icefloe.table.scan.progress import is_interactive
@@ -195,6 +196,14 @@ def test_reader_that_closes_the_pipe_is_no_error(lake, tmp_path):
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ['{"id": 0}', "0"]
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize("stream", ["stdin", "stdout", "stderr"])
+def test_closed_standard_stream_is_no_error(table, monkeypatch, stream):
+    monkeypatch.setattr(sys, stream, None)
+    assert run(["list", "-o", "json"]) == 0
+    assert run(["expire", "db.t"]) == 2
+    assert run(["expire", "db.t", "--yes"]) == 0
 
 
 def test_shell_completes_verbs_and_table_names(process, table):

@@ -83,6 +83,9 @@ def run(arguments: Sequence[str]) -> int:
         arguments: The arguments behind the name of the command.
     """
     session = Session()
+    if sys.stdout is None:
+        # The parent process closed standard output: results have no reader.
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - open until the process ends
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning

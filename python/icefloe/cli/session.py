@@ -108,4 +108,5 @@ def is_location(name: str) -> bool:
 
 def has_terminal() -> bool:
     """Return whether questions can be put to a person."""
-    return sys.stdin.isatty() and sys.stderr.isatty()
+    # A stream is None if the parent process closed it.
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
