@@ -64,6 +64,19 @@ def inventory_files(inventory: Any, roots: tuple[str, ...]) -> pa.Table:
     return pa.Table.from_batches([_below(part, roots) for part in parts_of(files)], LISTING_SCHEMA)
 
 
+def newest_versions(orphans: pa.Table, inventory: pa.Table, older_than_ms: int) -> pa.Table:
+    """Return each orphan file of a report once, without the files of which the report has a row that is not old.
+
+    A report of a bucket that keeps versions has a row for each version of a file, and a deletion removes the newest one.
+    """
+    young = inventory.filter(pc.greater_equal(inventory.column("last_modified_ms"), older_than_ms)).column("location")
+    young = young.filter(pc.is_in(young, value_set=orphans.column("location")))
+    old = orphans.filter(pc.invert(pc.is_in(orphans.column("location"), value_set=young)))
+    newest = [("size", "max"), ("last_modified_ms", "max")]
+    distinct = old.group_by("location", use_threads=False).aggregate(newest)
+    return distinct.rename_columns(["location", "size", "last_modified_ms"]).cast(LISTING_SCHEMA)
+
+
 def _below(part: pa.RecordBatch, roots: tuple[str, ...]) -> pa.RecordBatch:
     """Return the files below directories; the part itself, without a copy, if all are."""
     found = is_below(part.column("location"), roots)

@@ -182,6 +182,17 @@ def test_inventory_replaces_the_listing(table):
     assert result.deletion.failures == ()
 
 
+def test_newest_version_of_a_file_in_an_inventory_decides(table):
+    """A report of a bucket that keeps versions."""
+    orphan, young = put(table, "data/orphan.parquet"), put(table, "data/young.parquet")
+    old, older, now = datetime(2002, 1, 1), datetime(2001, 1, 1), datetime.now()
+    rows = [(orphan, older, 1), (young, old, 1), (orphan, old, 6), (young, now, 6)]
+    paths, times, sizes = zip(*rows, strict=True)
+    inventory = pa.table({"file_path": paths, "last_modified": pa.array(times, pa.timestamp("ms")), "size": sizes})
+    plan = removal(table).inventory(inventory).plan()
+    assert plan.orphans.select(["location", "size"]).to_pylist() == [{"location": orphan, "size": 6}]
+
+
 @pytest.mark.parametrize(
     ("inventory", "message"),
     [
