@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pyarrow as pa
 import pytest
-from icefloe.exceptions import MissingFileError, ValidationException
+from icefloe.exceptions import MissingFileError, ValidationError, ValidationException
 from icefloe.partitioning import PartitionField, PartitionSpec
 from icefloe.spark import call
 from icefloe.spark.maintenance import data_file_groups, execute
@@ -337,3 +337,8 @@ def test_sketches_are_those_of_the_driver(spark, table):
     assert execute(table, builder.plan(), spark).statistics_file is None
     path = call("compute_table_stats", table, columns=["text"], spark=spark)["statistics_file"]
     assert path == result.statistics_file.statistics_path
+
+
+def test_execute_refuses_a_table_of_another_type():
+    with pytest.raises(ValidationError, match=r"execute, table: expected a Table, .* got 'db\.t'"):
+        execute("db.t", None, None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from icefloe.spark.arguments import checked_table
 from icefloe.table.maintenance.branch_plan import check_plan
 from icefloe.table.maintenance.deletes.position_delete_plan import RewritePositionDeletesPlan
 from icefloe.table.maintenance.rewrite.rewrite_plan import RewriteDataFilesPlan
@@ -26,8 +27,10 @@ def execute(table: Table, plan: Plan, spark: Any) -> Result:
         spark: Session; None to do everything in this process.
 
     Raises:
-        ValidationError: The plan is not of this table, or the table has moved on in a way that the plan does not allow for.
+        ValidationError: An argument is of another type, the plan is not of this table, or the table has moved on in a way that the
+            plan does not allow for.
     """
+    checked_table("execute", table)
     if spark is None:
         return table.maintenance.execute(plan)
     if isinstance(plan, ComputeStatisticsPlan):
