@@ -7,12 +7,14 @@ use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader, make_array};
 use arrow_pyarrow::{FromPyArrow, IntoPyArrow, Table, ToPyArrow};
 use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{ArrowError, SchemaRef};
+use icefloe_engine::Error;
 use icefloe_format::Error as FormatError;
+use icefloe_format::spec::check_texts;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use crate::error::raise_format;
+use crate::error::{raise, raise_format};
 use crate::views::without_views;
 
 /// A stream of batches. Reading a batch may block, so callers release the GIL.
@@ -59,21 +61,30 @@ impl<'py> FromPyObject<'_, 'py> for ArrayIn {
     type Error = PyErr;
 
     fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        let data = arrow_data_from(&value)?;
-        Ok(Self(make_array(data)))
+        Ok(Self(make_array(arrow_data_from(&value)?)))
     }
 }
 
 fn arrow_data_from(value: &Bound<'_, PyAny>) -> PyResult<arrow_data::ArrayData> {
     if value.hasattr(intern!(value.py(), "__arrow_c_array__"))? {
-        return arrow_data::ArrayData::from_pyarrow_bound(&without_views(value)?);
+        return validated(&without_views(value)?);
     }
     // A `pyarrow.ChunkedArray` exports a stream; pyarrow concatenates its chunks into one array.
     if value.hasattr(intern!(value.py(), "combine_chunks"))? {
         let joined = value.call_method0(intern!(value.py(), "combine_chunks"))?;
-        return arrow_data::ArrayData::from_pyarrow_bound(&without_views(&joined)?);
+        return validated(&without_views(&joined)?);
     }
     Err(not_arrow(value, "an Arrow array", "__arrow_c_array__"))
+}
+
+fn validated(value: &Bound<'_, PyAny>) -> PyResult<arrow_data::ArrayData> {
+    let data = arrow_data::ArrayData::from_pyarrow_bound(value);
+    data.map_err(|error| not_valid(value, &error))
+}
+
+/// Return the exception for an array or a batch. Their import validates all values, and raises exceptions of pyarrow.
+fn not_valid(value: &Bound<'_, PyAny>, error: &PyErr) -> PyErr {
+    raise_format(FormatError::invalid("data", error.value(value.py()).to_string()))
 }
 
 /// A batch argument: any object with `__arrow_c_array__` (a struct array) or, concatenated into one
@@ -85,13 +96,39 @@ impl<'py> FromPyObject<'_, 'py> for BatchIn {
 
     fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         if value.hasattr(intern!(value.py(), "__arrow_c_array__"))? {
-            return Ok(Self(RecordBatch::from_pyarrow_bound(&without_views(&value)?)?));
+            return Ok(Self(batch_from(&value)?));
         }
         let StreamIn(reader) = value.extract()?;
         let schema = reader.schema();
         let batches = value.py().detach(|| reader.collect::<Result<Vec<_>, _>>());
         let batches = batches.map_err(raise_arrow)?;
         arrow_select::concat::concat_batches(&schema, &batches).map(Self).map_err(raise_arrow)
+    }
+}
+
+fn batch_from(value: &Bound<'_, PyAny>) -> PyResult<RecordBatch> {
+    let batch = RecordBatch::from_pyarrow_bound(&without_views(value)?);
+    batch.map_err(|error| not_valid(value, &error))
+}
+
+/// A stream of another library. Its import validates nothing, so the texts are checked batch by batch.
+struct CheckedTexts<R>(R);
+
+impl<R: RecordBatchReader> Iterator for CheckedTexts<R> {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let batch = self.0.next()?;
+        Some(batch.and_then(|batch| match check_texts(&batch) {
+            Ok(()) => Ok(batch),
+            Err(error) => Err(ArrowError::from_external_error(Box::new(Error::Format(error)))),
+        }))
+    }
+}
+
+impl<R: RecordBatchReader> RecordBatchReader for CheckedTexts<R> {
+    fn schema(&self) -> SchemaRef {
+        self.0.schema()
     }
 }
 
@@ -110,10 +147,10 @@ impl<'py> FromPyObject<'_, 'py> for StreamIn {
             let plain = without_views(&value)?;
             let reader =
                 arrow_array::ffi_stream::RecordBatchStreamReader::from_pyarrow_bound(&plain)?;
-            return Ok(Self(Box::new(reader)));
+            return Ok(Self(Box::new(CheckedTexts(reader))));
         }
         if value.hasattr(intern!(value.py(), "__arrow_c_array__"))? {
-            let batch = RecordBatch::from_pyarrow_bound(&without_views(&value)?)?;
+            let batch = batch_from(&value)?;
             let schema = batch.schema();
             let one = arrow_array::RecordBatchIterator::new([Ok(batch)], schema);
             return Ok(Self(Box::new(one)));
@@ -165,6 +202,11 @@ pub(crate) fn schema_capsule<'py>(
 
 /// Return the Python exception for an Arrow error.
 pub(crate) fn raise_arrow(error: ArrowError) -> PyErr {
+    if let ArrowError::ExternalError(source) = &error
+        && let Some(own) = source.downcast_ref::<Error>()
+    {
+        return raise(own.clone());
+    }
     raise_format(FormatError::invalid("Arrow data", error.to_string()))
 }
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from icefloe.exceptions import SchemaMismatchError
 from icefloe.expressions import AlwaysFalse, AlwaysTrue, And, GreaterThanOrEqual, In, IsNull, LessThanOrEqual, Or
 from icefloe.expressions.literals import DateLiteral, LongLiteral, TimeLiteral, TimestampLiteral
 
@@ -34,6 +35,9 @@ def key_ranges(source: pa.Table, on: Sequence[str], null_safe: Collection[str] =
         source: The key columns, by the names of the target's columns.
         on: Key columns.
         null_safe: Key columns in which null equals null.
+
+    Raises:
+        SchemaMismatchError: A text is not UTF-8.
     """
     ranges: BooleanExpression = AlwaysTrue()
     for key in on:
@@ -41,7 +45,12 @@ def key_ranges(source: pa.Table, on: Sequence[str], null_safe: Collection[str] =
         if pa.types.is_nested(column.type) or pa.types.is_boolean(column.type) or _is_bytes(column.type):
             continue
         with_nulls = key in null_safe and column.null_count > 0
-        found = _matching(key, column)
+        try:
+            found = _matching(key, column)
+        except UnicodeDecodeError as error:
+            raise SchemaMismatchError(
+                f"column {key}: the data does not fit; expected text in UTF-8, got bytes that are not UTF-8"
+            ) from error
         if isinstance(found, AlwaysFalse) and not with_nulls:
             return found
         ranges = And(ranges, Or(found, IsNull(key)) if with_nulls else found)

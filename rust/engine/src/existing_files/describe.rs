@@ -182,7 +182,7 @@ fn check_name(location: &str) -> Result<()> {
     let extension = extension.map(|(_, extension)| extension.to_ascii_lowercase());
     match extension.as_deref() {
         Some(other @ ("avro" | "orc" | "csv" | "json")) => {
-            let feature = format!("adding {other} files, only Parquet files can be added");
+            let feature = format!("adding {other} files (only Parquet files can be added)");
             Err(Error::unsupported_in(location, feature))
         }
         _ => Ok(()),

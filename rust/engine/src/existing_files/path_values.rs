@@ -59,9 +59,9 @@ pub(super) fn parse_value(
 fn plain(text: &str, result: &PrimitiveType) -> Option<Datum> {
     let string = || Value::String(text.to_owned());
     let json = match result {
-        PrimitiveType::Boolean | PrimitiveType::Int | PrimitiveType::Long => {
-            serde_json::from_str(text).ok()?
-        }
+        // Directories have leading zeros and booleans of any case: month=01, active=TRUE.
+        PrimitiveType::Boolean => Value::Bool(text.to_ascii_lowercase().parse().ok()?),
+        PrimitiveType::Int | PrimitiveType::Long => Value::from(text.parse::<i64>().ok()?),
         PrimitiveType::Float | PrimitiveType::Double => {
             serde_json::from_str(text).unwrap_or_else(|_| string())
         }
@@ -137,6 +137,20 @@ mod tests {
             Some("f/r")
         );
         assert_eq!(value_in_path(location, &field("place", "bucket[4]"), "country"), None);
+    }
+
+    #[test]
+    fn numbers_may_have_leading_zeros_and_booleans_any_case() {
+        let parse = |text: &str, source: &PrimitiveType| {
+            parse_value(text, &field("p", "identity"), source).ok().flatten()
+        };
+        assert_eq!(parse("01", &PrimitiveType::Int), Some(Datum::Int(1)));
+        assert_eq!(parse("-007", &PrimitiveType::Long), Some(Datum::Long(-7)));
+        assert_eq!(parse("+2", &PrimitiveType::Long), Some(Datum::Long(2)));
+        assert_eq!(parse("TRUE", &PrimitiveType::Boolean), Some(Datum::Boolean(true)));
+        assert_eq!(parse("2147483648", &PrimitiveType::Int), None);
+        assert_eq!(parse("1.0", &PrimitiveType::Int), None);
+        assert_eq!(parse("yes", &PrimitiveType::Boolean), None);
     }
 
     #[test]

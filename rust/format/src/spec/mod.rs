@@ -18,6 +18,7 @@ mod selection;
 pub mod single_value;
 pub mod single_values;
 pub mod sort_order;
+pub mod text_values;
 pub mod transform;
 pub mod type_json;
 pub mod types;
@@ -39,5 +40,6 @@ pub use partition_json::{
 pub use partition_spec::{PartitionField, PartitionSpec};
 pub use schema::Schema;
 pub use sort_order::{NullOrder, SortDirection, SortField, SortOrder, UNSORTED_ORDER_ID};
+pub use text_values::check_texts;
 pub use transform::Transform;
 pub use types::{ListType, MapType, NestedField, PrimitiveType, StructType, Type};

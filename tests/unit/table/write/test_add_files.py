@@ -268,6 +268,14 @@ def test_add_files_reads_hive_directories_of_absent_columns(catalog, tmp_path):
     assert table.scan("name = 'a/b c'").to_arrow().select(["id", "name"]).to_pylist() == [{"id": 1, "name": "a/b c"}]
 
 
+def test_add_files_reads_numbers_of_directories_with_leading_zeros(catalog, tmp_path):
+    table = partitioned(catalog, (1, IdentityTransform()))
+    path = write(tmp_path / "id=007" / "f.parquet", rows([1]).drop_columns(["id"]))
+    table.add_files([path])
+    assert partitions(table) == [(7,)]
+    assert table.scan("id = 7").to_arrow()["id"].to_pylist() == [7]
+
+
 def test_add_files_refuses_directories_of_another_type(catalog, tmp_path):
     table = partitioned(catalog, (1, BucketTransform(4)), (2, YearTransform()))
     path = write(tmp_path / "p1=soon" / "f.parquet", rows([1]).drop_columns(["at"]))
