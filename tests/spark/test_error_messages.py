@@ -128,6 +128,11 @@ class Cases:
                 ),
                 tag="a",
             ),
+            "read of a name": lambda: self.read("db.events"),
+            "schema of a text": lambda: icefloe.spark.to_spark_schema("long"),
+            "write option of no text": lambda: icefloe.spark.write(
+                self.rows, self.table, options={"fanout-enabled": None}
+            ),
             "no session": self.without_session,
             "text as a session": lambda: icefloe.spark.read(self.table, spark="local"),
             "delete of no condition": lambda: icefloe.spark.delete_from(self.table, None, spark=self.spark),

@@ -1,4 +1,4 @@
-"""Statements on namespaces, and the lists and descriptions of attached tables."""
+"""Statements on namespaces, and the lists, descriptions and refresh of attached tables."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import FeatureUnsupportedError, NoSuchNamespaceError, ValidationError
 from icefloe.spark.lexer import Cursor
-from icefloe.spark.statements.table_clauses import properties_of
+from icefloe.spark.statements.table_clauses import properties_of, property_key
 from icefloe.spark.types.to_spark import to_spark_schema
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from icefloe.typedef import Identifier
 
 _KINDS = ("NAMESPACE", "DATABASE", "SCHEMA")
+_SHOWN_PROPERTIES = ("comment", "location", "owner")
 
 
 def create_namespace(statement: Statement, text: str) -> None:
@@ -61,6 +62,54 @@ def drop_namespace(statement: Statement, text: str) -> None:
         if not if_exists:
             raise
     lake.refresh()
+
+
+def alter_namespace(statement: Statement, text: str) -> None:
+    """Run ALTER NAMESPACE: SET or UNSET PROPERTIES, or SET LOCATION."""
+    cursor = Cursor(text)
+    cursor.expect("ALTER")
+    _kind(cursor)
+    lake, namespace = statement.references.locate(cursor.names())
+    removed: set[str] = set()
+    updates: dict[str, str] = {}
+    if cursor.accept("SET", "PROPERTIES") or cursor.accept("SET", "DBPROPERTIES"):
+        updates = properties_of(cursor)
+    elif cursor.accept("SET", "LOCATION"):
+        updates = {"location": cursor.string()}
+    elif cursor.accept("UNSET", "PROPERTIES") or cursor.accept("UNSET", "DBPROPERTIES"):
+        cursor.accept("IF", "EXISTS")
+        removed = {property_key(Cursor(item)) for item in cursor.items()}
+    else:
+        raise cursor.error("SET PROPERTIES, UNSET PROPERTIES or SET LOCATION")
+    cursor.finish()
+    lake.catalog.update_namespace_properties(namespace, removed, updates)
+
+
+def describe_namespace(statement: Statement, text: str) -> Any:
+    """Run DESCRIBE NAMESPACE: catalog, name, comment, location and owner; with EXTENDED, the other properties."""
+    cursor = Cursor(text)
+    if not cursor.accept("DESC"):
+        cursor.expect("DESCRIBE")
+    _kind(cursor)
+    extended = cursor.accept("EXTENDED")
+    lake, namespace = statement.references.locate(cursor.names())
+    cursor.finish()
+    properties = dict(lake.catalog.load_namespace_properties(namespace))
+    rows = [("Catalog Name", lake.name), ("Namespace Name", ".".join(namespace))]
+    rows += [(key.capitalize(), properties.pop(key)) for key in _SHOWN_PROPERTIES if key in properties]
+    if extended:
+        pairs = ", ".join(f"({key},{value})" for key, value in sorted(properties.items()))
+        rows.append(("Properties", f"({pairs})" if pairs else ""))
+    return statement.spark.createDataFrame(rows, "info_name string, info_value string")
+
+
+def refresh_table(statement: Statement, text: str) -> None:
+    """Run REFRESH TABLE: the entries of Spark's own catalog follow the catalog; every statement reads the current rows anyway."""
+    cursor = Cursor(text)
+    cursor.expect("REFRESH", "TABLE")
+    reference = statement.references.resolve(cursor.names())
+    cursor.finish()
+    reference.lake.refresh()
 
 
 def show(statement: Statement, text: str) -> Any:

@@ -115,13 +115,16 @@ def _for_sqlglot(text: str) -> str:
     return text
 
 
-def frame_of_query(statement: Statement, text: str, frames: Mapping[str, DataFrame] | None = None) -> DataFrame:
+def frame_of_query(
+    statement: Statement, text: str, frames: Mapping[str, DataFrame] | None = None, *, command: str = ""
+) -> DataFrame:
     """Return the rows of a query.
 
     Args:
         statement: The statement that the query is a part of.
         text: The query.
         frames: DataFrames that the query names as tables.
+        command: Words before the query for Spark, such as `EXPLAIN`.
 
     Raises:
         ValidationError: The query does not parse, or a version is no version.
@@ -129,7 +132,7 @@ def frame_of_query(statement: Statement, text: str, frames: Mapping[str, DataFra
     """
     frames = dict(frames or {})
     if not frames and not mentions(statement, text):
-        return run(statement, text)
+        return run(statement, command + text)
     words = words_of(text)
     if words and words[0].is_keyword("TABLE"):
         text = f"SELECT * FROM {text[words[0].end :]}"
@@ -150,7 +153,7 @@ def frame_of_query(statement: Statement, text: str, frames: Mapping[str, DataFra
             given[node.name] = frames[node.name]
             edits.append((start, end, f"{{{node.name}}}"))
     edits += _qualifiers(text, tables, edits)
-    return run(statement, _edited(text, edits), given)
+    return run(statement, command + _edited(text, edits), given)
 
 
 def run(statement: Statement, text: str, frames: Mapping[str, DataFrame] | None = None) -> DataFrame:

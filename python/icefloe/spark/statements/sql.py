@@ -13,13 +13,24 @@ from icefloe.spark.statements.alter_table import alter_table
 from icefloe.spark.statements.attached import attached_catalogs
 from icefloe.spark.statements.call import call
 from icefloe.spark.statements.change_rows import delete, truncate, update
+from icefloe.spark.statements.comments import comment_on
 from icefloe.spark.statements.create_table import create_table, drop_table
 from icefloe.spark.statements.insert import insert
 from icefloe.spark.statements.literals import with_named_parameters
 from icefloe.spark.statements.merge import merge
-from icefloe.spark.statements.namespaces import create_namespace, describe, drop_namespace, show
+from icefloe.spark.statements.namespaces import (
+    alter_namespace,
+    create_namespace,
+    describe,
+    describe_namespace,
+    drop_namespace,
+    refresh_table,
+    show,
+)
 from icefloe.spark.statements.query import Statement, frame_of_query, mentions, run
 from icefloe.spark.statements.references import References
+from icefloe.spark.statements.show_create import show_create_table
+from icefloe.spark.statements.views import QUERIES, create_view, explain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -29,7 +40,7 @@ if TYPE_CHECKING:
     from icefloe.spark.lexer import Word
 
 _CHANGES = ("INSERT", "MERGE", "UPDATE", "DELETE")
-_QUERIES = ("SELECT", "WITH", "FROM", "VALUES", "TABLE", "(")
+_NAMESPACES = ("NAMESPACE", "DATABASE", "SCHEMA")
 _COMMANDS: dict[tuple[str, ...], Callable[[Statement, str], Any]] = {
     ("INSERT",): insert,
     ("MERGE",): merge,
@@ -42,12 +53,35 @@ _COMMANDS: dict[tuple[str, ...], Callable[[Statement, str], Any]] = {
     ("REPLACE", "TABLE"): create_table,
     ("DROP", "TABLE"): drop_table,
     ("ALTER", "TABLE"): alter_table,
-    **{("CREATE", kind): create_namespace for kind in ("NAMESPACE", "DATABASE", "SCHEMA")},
-    **{("DROP", kind): drop_namespace for kind in ("NAMESPACE", "DATABASE", "SCHEMA")},
+    **{
+        ("CREATE", *replace, *everywhere, temporary, "VIEW"): create_view
+        for replace in ((), ("OR", "REPLACE"))
+        for everywhere in ((), ("GLOBAL",))
+        for temporary in ("TEMP", "TEMPORARY")
+    },
+    ("EXPLAIN",): explain,
+    ("REFRESH", "TABLE"): refresh_table,
+    ("COMMENT", "ON"): comment_on,
+    **{("CREATE", kind): create_namespace for kind in _NAMESPACES},
+    **{("DROP", kind): drop_namespace for kind in _NAMESPACES},
+    **{("ALTER", kind): alter_namespace for kind in _NAMESPACES},
+    **{(verb, kind): describe_namespace for verb in ("DESCRIBE", "DESC") for kind in _NAMESPACES},
+    ("SHOW", "CREATE", "TABLE"): show_create_table,
     ("SHOW",): show,
     ("DESCRIBE",): describe,
     ("DESC",): describe,
 }
+_TEMPORARY_VIEW = "CREATE OR REPLACE TEMPORARY VIEW v AS SELECT ... makes a view of the session"
+_INSTEAD = {
+    ("CACHE",): f"{_TEMPORARY_VIEW}, which CACHE TABLE v caches",
+    ("CREATE", "VIEW"): _TEMPORARY_VIEW,
+    ("CREATE", "OR", "REPLACE", "VIEW"): _TEMPORARY_VIEW,
+    ("USE",): "write the name of the catalog before each table, as in lake.db.events",
+    ("ANALYZE",): "CALL lake.system.compute_table_stats('db.events') computes statistics",
+    ("SHOW", "PARTITIONS"): "SELECT * FROM lake.db.events.partitions returns the partitions",
+}
+"""Statements that are not supported, and what to use instead of each."""
+_OBJECTS = ("TABLE", "TABLES", "VIEW", "FUNCTION", "PARTITIONS", "DATA", "INDEX", *_NAMESPACES)
 
 
 def sql(spark: Any, text: str, args: Mapping[str, Any] | Sequence[Any] | None = None) -> DataFrame:
@@ -92,17 +126,33 @@ def sql(spark: Any, text: str, args: Mapping[str, Any] | Sequence[Any] | None = 
         start = words_of(text)[position].start
         statement, text = replace(statement, arguments=arguments, above=text[:start]), text[start:]
         words = words[position:]
-    if words[0].is_keyword(*_QUERIES):
+    if words[0].is_keyword(*QUERIES):
         return frame_of_query(statement, text)
+    if any(_begins_with(words, keywords) for keywords in _INSTEAD):
+        raise _not_supported(words)
     for keywords, command in _COMMANDS.items():
-        if len(words) >= len(keywords) and all(
-            word.is_keyword(keyword) for word, keyword in zip(words, keywords, strict=False)
-        ):
+        if _begins_with(words, keywords):
             return _rows_of(statement, command(statement, text))
-    shown = " ".join(word.text for word in words[:2])
-    raise FeatureUnsupportedError(
-        f"SQL: {shown} is not supported for attached tables; expected a query, INSERT, MERGE, UPDATE, DELETE, TRUNCATE, CALL, CREATE, "
-        f"REPLACE, DROP or ALTER TABLE, SHOW or DESCRIBE, got {shown}: run it with spark.sql on the tables of AttachedCatalog.tables()"
+    raise _not_supported(words)
+
+
+def _begins_with(words: list[Word], keywords: tuple[str, ...]) -> bool:
+    return len(words) >= len(keywords) and all(
+        word.is_keyword(keyword) for word, keyword in zip(words, keywords, strict=False)
+    )
+
+
+def _not_supported(words: list[Word]) -> FeatureUnsupportedError:
+    """Return the error for a statement that has no command, with its words up to the kind of its object."""
+    end = next((index + 1 for index, word in enumerate(words[:6]) if word.is_keyword(*_OBJECTS)), 1)
+    shown = " ".join(word.text for word in words[:end])
+    instead = next(
+        (text for keywords, text in _INSTEAD.items() if _begins_with(words, keywords)),
+        "run it with spark.sql on the tables of AttachedCatalog.tables()",
+    )
+    return FeatureUnsupportedError(
+        f"SQL: {shown} is not supported for attached tables; expected a query, EXPLAIN, INSERT, MERGE, UPDATE, DELETE, TRUNCATE, CALL, "
+        f"REFRESH, COMMENT, SHOW, DESCRIBE, or CREATE, REPLACE, DROP or ALTER of a table or namespace, got {shown}: {instead}"
     )
 
 
