@@ -34,6 +34,35 @@ def test_new_columns_differ_from_others_by_more_than_case(sql, name):
     assert sql(f"SELECT name FROM {name} WHERE id = 1") == [("a",)]
 
 
+def test_format_version_among_the_properties_upgrades_the_table(sql, lake):
+    sql("CREATE TABLE lake.db.of_version_one (id int) TBLPROPERTIES ('format-version' = '1')")
+    sql("ALTER TABLE lake.db.of_version_one SET TBLPROPERTIES ('format-version' = '2', 'owner' = 'me')")
+    table = lake.catalog.load_table("db.of_version_one")
+    assert (table.metadata.format_version, table.properties["owner"]) == (2, "me")
+    sql("ALTER TABLE lake.db.of_version_one SET TBLPROPERTIES ('format-version' = '2')")
+    for wrong in ("1", "two"):
+        with pytest.raises(ValidationError, match=r"format.version"):
+            sql(f"ALTER TABLE lake.db.of_version_one SET TBLPROPERTIES ('format-version' = '{wrong}', 'owner' = 'x')")
+    assert lake.catalog.load_table("db.of_version_one").properties["owner"] == "me"
+
+
+def test_create_branch_of_a_table_without_snapshots_makes_an_empty_one(sql, lake):
+    sql("CREATE TABLE lake.db.without_rows (id int)")
+    sql("ALTER TABLE lake.db.without_rows CREATE BRANCH IF NOT EXISTS audit RETAIN 7 DAYS")
+    sql("ALTER TABLE lake.db.without_rows CREATE BRANCH IF NOT EXISTS audit")
+    sql("ALTER TABLE lake.db.without_rows CREATE OR REPLACE BRANCH other")
+    table = lake.catalog.load_table("db.without_rows")
+    assert table.current_snapshot() is None
+    assert set(table.refs()) == {"audit", "other"}
+    assert table.refs()["audit"].max_ref_age_ms == 7 * 86_400_000
+    sql("INSERT INTO lake.db.without_rows.branch_audit VALUES (1)")
+    assert sql("SELECT id FROM lake.db.without_rows.branch_audit") == [(1,)]
+    assert sql("SELECT id FROM lake.db.without_rows") == []
+    for wrong in ("CREATE TAG t", "REPLACE BRANCH audit", "CREATE BRANCH audit"):
+        with pytest.raises(ValidationError):
+            sql(f"ALTER TABLE lake.db.without_rows {wrong}")
+
+
 CHANGES = [
     "SET TBLPROPERTIES ('a' = 'b')",
     "UNSET TBLPROPERTIES ('a')",

@@ -26,6 +26,7 @@ STATEMENTS = {
     "ALTER TABLE": (
         "RENAME TO 'x'",
         "RENAME TO y z",
+        "SET TBLPROPERTIES ('format-version' = 'two')",
         "SET LOCATION here",
         "CREATE BRANCH b AS OF VERSION x",
         "CREATE BRANCH b RETAIN 5 YEARS",
@@ -76,7 +77,7 @@ STATEMENTS = {
     ),
 }
 OTHERS = (
-    "ALTER TABLE lake.db.none_yet CREATE BRANCH b",
+    "ALTER TABLE lake.db.none_yet CREATE TAG b",
     "CALL lake.nope(1)",
     "CALL lake.system.nope()",
     "CALL lake.system.rollback_to_snapshot('{i}')",

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from icefloe.spark.statements.query import Statement
     from icefloe.table import Table
     from icefloe.table.update.schema import UpdateSchema
+    from icefloe.table.write_transaction import WriteTransaction
 
+_FORMAT_VERSION = "format-version"
 _COLUMN_CLAUSES = ("FIRST", "AFTER", "COMMENT", "NOT", "DEFAULT")
 
 
@@ -43,7 +45,7 @@ def alter_table(statement: Statement, text: str) -> None:
         to = new[1:] if new[0].lower() == lake.name and len(new) > 2 else new
         lake.catalog.rename_table(reference.identifier, to if len(to) > 1 else (*reference.identifier[:-1], *to))
     elif cursor.accept("SET", "TBLPROPERTIES"):
-        _commit(table, cursor, lambda change: change.set_properties(properties_of(cursor)))
+        _commit(table, cursor, lambda change: _set_properties(change, properties_of(cursor)))
     elif cursor.accept("UNSET", "TBLPROPERTIES"):
         cursor.accept("IF", "EXISTS")
         keys = [property_key(Cursor(item)) for item in cursor.items()]
@@ -70,6 +72,17 @@ def _commit(table: Table, cursor: Cursor, change: Any) -> None:
     with table.transaction() as transaction:
         change(transaction)
         cursor.finish()
+
+
+def _set_properties(transaction: WriteTransaction, properties: dict[str, str]) -> None:
+    """Set properties; `format-version`, which is none in metadata, upgrades the table."""
+    version = properties.pop(_FORMAT_VERSION, None)
+    if version is not None and not (version.isascii() and version.isdigit()):
+        raise ValidationError(f"SET TBLPROPERTIES, {_FORMAT_VERSION}: expected 1 or 2, got {version!r}")
+    if version is not None and int(version) != transaction.table_metadata.format_version:
+        transaction.upgrade_table_version(int(version))
+    if properties or version is None:
+        transaction.set_properties(properties)
 
 
 def _schema(table: Table, cursor: Cursor, change: Any) -> None:

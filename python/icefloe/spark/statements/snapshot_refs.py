@@ -10,6 +10,7 @@ from icefloe.table.refs import SnapshotRefType
 if TYPE_CHECKING:
     from icefloe.spark.lexer import Cursor
     from icefloe.table import Table
+    from icefloe.table.write_transaction import WriteTransaction
 
 _UNITS = {"DAYS": 86_400_000, "HOURS": 3_600_000, "MINUTES": 60_000}
 
@@ -45,27 +46,45 @@ def _drop(table: Table, cursor: Cursor, kind: SnapshotRefType) -> None:
 def _put(table: Table, cursor: Cursor, kind: SnapshotRefType, *, create: bool, replace: bool) -> None:
     if_not_exists = create and not replace and cursor.accept("IF", "NOT", "EXISTS")
     name = cursor.name()
-    current = table.current_snapshot()
     snapshot_id = cursor.number() if cursor.accept("AS", "OF", "VERSION") else None
-    if snapshot_id is None:
-        if current is None:
-            raise ValidationError(
-                f"{kind.value} {name}: the table has no snapshot; expected AS OF VERSION or a table with rows"
-            )
-        snapshot_id = current.snapshot_id
     ages = _retention(cursor, kind)
     cursor.finish()
-    exists = name in table.refs()
+    exists, current = name in table.refs(), table.current_snapshot()
     if exists and if_not_exists:
         return
     if not exists and not create:
         raise ValidationError(f"REPLACE {kind.value.upper()} {name}: expected an existing {kind.value}, got none")
-    change = table.manage_snapshots()
     branch = kind is SnapshotRefType.BRANCH
-    if exists and replace:
+    with table.transaction() as transaction:
+        if snapshot_id is None and current is None and branch and not exists:
+            transaction.new_fast_append(branch=name).commit()  # an empty snapshot, as the Java runtime makes one
+        else:
+            snapshot_id = current.snapshot_id if snapshot_id is None and current is not None else snapshot_id
+            _point(transaction, kind, name, snapshot_id, replace=exists and replace)
+        _set_retention(transaction, name, ages)
+
+
+def _point(
+    transaction: WriteTransaction, kind: SnapshotRefType, name: str, snapshot_id: int | None, *, replace: bool
+) -> None:
+    """Make or replace a branch or tag of a snapshot."""
+    if snapshot_id is None:
+        raise ValidationError(
+            f"{kind.value} {name}: the table has no snapshot; expected AS OF VERSION or a table with rows"
+        )
+    change = transaction.manage_snapshots()
+    branch = kind is SnapshotRefType.BRANCH
+    if replace:
         (change.replace_branch if branch else change.replace_tag)(name, snapshot_id)
     else:
         (change.create_branch if branch else change.create_tag)(snapshot_id, name)
+    change.commit()
+
+
+def _set_retention(transaction: WriteTransaction, name: str, ages: dict[str, int]) -> None:
+    if not ages:
+        return
+    change = transaction.manage_snapshots()
     if "ref" in ages:
         change.set_max_ref_age_ms(name, ages["ref"])
     if "snapshots" in ages:
