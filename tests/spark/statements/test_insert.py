@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from icefloe.exceptions import ValidationError
+from icefloe.exceptions import SchemaMismatchError, ValidationError
 
 
 def rows(sql, name):
@@ -50,3 +50,30 @@ def test_changes_of_an_unknown_branch_are_refused(sql, lake, name):
         with pytest.raises(ValidationError, match="the table has no branch 'typo'; expected one of main"):
             sql(change.format(f"{name}.branch_typo"))
     assert set(lake.catalog.load_table(name.removeprefix("lake.")).refs()) == {"main"}
+
+
+def test_insert_distinguishes_columns_by_case_where_the_session_does(spark, sql):
+    spark.conf.set("spark.sql.caseSensitive", "true")
+    try:
+        sql("CREATE TABLE lake.db.cased (id int, ID string)")
+        sql("INSERT INTO lake.db.cased VALUES (1, 'a')")
+        sql("INSERT INTO lake.db.cased (ID, id) VALUES ('b', 2)")
+        sql("INSERT INTO lake.db.cased BY NAME SELECT 'c' AS ID, 3 AS id")
+        assert sql("SELECT id, ID FROM lake.db.cased ORDER BY id") == [(1, "a"), (2, "b"), (3, "c")]
+        with pytest.raises(SchemaMismatchError, match="expected each column once"):
+            sql("INSERT INTO lake.db.cased (id, id) VALUES (1, 2)")
+    finally:
+        spark.conf.unset("spark.sql.caseSensitive")
+
+
+def test_default_in_values_is_null(sql, name):
+    sql(f"INSERT INTO {name} VALUES (7, DEFAULT), (8, default)")
+    sql(f"INSERT INTO {name} (name, id) VALUES ('DEFAULT, (', 9), (DEFAULT, 10)")
+    assert rows(sql, name)[3:] == [(7, None), (8, None), (9, "DEFAULT, ("), (10, None)]
+
+
+def test_default_for_a_required_column_is_refused(sql, lake):
+    sql("CREATE TABLE lake.db.required (id int NOT NULL, name string)")
+    with pytest.raises((ValidationError, SchemaMismatchError)):
+        sql("INSERT INTO lake.db.required VALUES (DEFAULT, 'a')")
+    assert lake.catalog.load_table("db.required").snapshots() == []

@@ -10,6 +10,7 @@ from pyspark.sql import types as spark_types
 from icefloe.exceptions import SchemaMismatchError
 from icefloe.spark.types.conform import fits
 from icefloe.spark.types.struct_order import in_order_of, names_match, type_in_order_of
+from icefloe.table.row_level.clause_sql.scope import named
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,22 +39,21 @@ def assigned(frame: DataFrame, struct: Any, columns: Sequence[str], label: str, 
         raise SchemaMismatchError(
             f"{label}: expected {len(columns)} values for {', '.join(columns)}, got {len(frame.columns)} values"
         )
-    names = {field.name.lower(): field for field in struct.fields}
-    unknown = [name for name in columns if name.lower() not in names]
+    names = [named(name, struct.names) for name in columns]
+    unknown = [name for name, known in zip(columns, names, strict=True) if known is None]
     if unknown:
         raise SchemaMismatchError(
             f"{label}: the table has no column {unknown[0]!r}; expected one of {', '.join(struct.names)}"
         )
-    if len({name.lower() for name in columns}) != len(columns):
+    if len(set(names)) != len(columns):
         raise SchemaMismatchError(f"{label}: expected each column once, got {', '.join(columns)}")
+    fields = [struct[name] for name in names]
     positional = frame.toDF(*[f"c{index}" for index in range(len(columns))])
     values = [
-        stored(F.col(f"c{index}"), one.dataType, names[name.lower()], label, by_name=by_name)
-        for index, (one, name) in enumerate(zip(frame.schema.fields, columns, strict=True))
+        stored(F.col(f"c{index}"), one.dataType, field, label, by_name=by_name)
+        for index, (one, field) in enumerate(zip(frame.schema.fields, fields, strict=True))
     ]
-    return positional.select(
-        *[value.alias(names[name.lower()].name) for value, name in zip(values, columns, strict=True)]
-    )
+    return positional.select(*[value.alias(field.name) for value, field in zip(values, fields, strict=True)])
 
 
 def stored(value: Column, found: Any, field: Any, label: str, *, by_name: bool = True) -> Column:

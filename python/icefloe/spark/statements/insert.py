@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from dataclasses import replace
 from datetime import datetime, timezone
@@ -51,7 +52,7 @@ def insert(statement: Statement, text: str) -> None:
         columns = [_name(item) for item in cursor.items()]
         by_name = cursor.accept("BY", "NAME") or by_name
     condition = _replaced(cursor, overwrite=overwrite)
-    query = statement.above + cursor.rest()
+    query = statement.above + with_null_defaults(cursor.rest())
 
     struct = to_spark_schema(table.schema())
     static = _static_values(statement, struct, constants)
@@ -68,6 +69,30 @@ def insert(statement: Statement, text: str) -> None:
     change = replace(file_change(statement.spark, table, mode, checked), row_filter=row_filter)
     with table.transaction() as transaction:
         write_in_transaction(rows, transaction, change)
+
+
+def with_null_defaults(query: str) -> str:
+    """Return a query in which each DEFAULT that is a whole value of VALUES is NULL: columns of writable tables have no other default.
+
+    Examples:
+        >>> with_null_defaults("VALUES (1, DEFAULT), (DEFAULT, f(b))")
+        'VALUES (1, NULL), (NULL, f(b))'
+    """
+    words = words_of(query)
+    if not words or not words[0].is_keyword("VALUES"):
+        return query
+    within_row: list[bool] = []  # for each open parenthesis, whether it is around a row
+    defaults = []
+    for before, word in itertools.pairwise(words):
+        if word.is_keyword("("):
+            within_row.append(not within_row and before.is_keyword("VALUES", ","))
+        elif word.is_keyword(")") and within_row:
+            within_row.pop()
+        elif word.is_keyword("DEFAULT") and before.is_keyword("VALUES", "(", ",") and within_row in ([], [True]):
+            defaults.append(word)
+    for word in reversed(defaults):
+        query = f"{query[: word.start]}NULL{query[word.end :]}"
+    return query
 
 
 def _static_values(statement: Statement, struct: Any, constants: dict[str, str | None]) -> dict[str, str]:
