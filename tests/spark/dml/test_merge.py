@@ -182,3 +182,35 @@ def test_merge_in_spark_is_read_alike_in_python(spark, table):
     icefloe.spark.merge_into(table, source, on=["id"]).when_matched_update_all().when_not_matched_insert_all().execute()
     found = sorted(zip(*table.scan().to_arrow().to_pydict().values(), strict=True))
     assert found == rows(table, spark)
+
+
+AGGREGATES = {
+    "when_matched_update": lambda merge: merge.when_matched_update({"s": "max(source.s)"}),
+    "when_matched_delete": lambda merge: merge.when_matched_delete("max(source.id) > 1"),
+    "when_not_matched_insert": lambda merge: merge.when_not_matched_insert({"id": "max(source.id)"}),
+}
+
+
+@pytest.mark.parametrize("clause", AGGREGATES)
+def test_merge_refuses_aggregates_in_clauses(spark, table, clause):
+    before = table.refresh().metadata
+    source = spark.createDataFrame([(1, "x"), (100, "y"), (101, "z")], "id long, s string")
+    with pytest.raises(
+        ValidationError, match=rf"\({clause}\), .*: expected an expression over one row, got an aggregate"
+    ):
+        AGGREGATES[clause](icefloe.spark.merge_into(table, source, on=["id"])).execute()
+    assert table.refresh().metadata == before
+
+
+@pytest.mark.parametrize(
+    ("on", "message"),
+    [
+        ("id", r"merge, on 'id': .*ambiguous.*; expected target or source .*, or on=\['id'\] for equal columns"),
+        ("target.id = source.id AND s = 'a'", "expected target or source before the column, as in target.id"),
+        ("target.id = source.id AND max(source.id) = 1", "expected an expression over one row, got an aggregate"),
+    ],
+)
+def test_merge_refuses_conditions_that_spark_refuses(spark, table, on, message):
+    source = spark.createDataFrame([(1, "x")], "id long, s string")
+    with pytest.raises(ValidationError, match=message):
+        icefloe.spark.merge_into(table, source, on=on).when_matched_delete().execute()

@@ -45,6 +45,8 @@ def test_update_by_column_on_a_branch(spark, table):
         (lambda: F.col("nam") == 1, ResolveError, "delete, condition"),
         (lambda: F.col("id") + 1, ValidationError, "delete, condition"),
         (lambda: "id >>> 3 <", ValidationError, "id >>> 3 <"),
+        (lambda: "max(id) > 1", ValidationError, "delete, condition .*: expected an expression over one row"),
+        (lambda: "row_number() OVER (ORDER BY id) > 1", ValidationError, "delete, condition .*window functions"),
     ],
 )
 def test_wrong_conditions_change_nothing(spark, table, where, error, words):
@@ -58,3 +60,13 @@ def test_delete_refuses_a_condition_of_none(spark, table):
         icefloe.spark.delete_from(table, None, spark=spark)
     assert ids(table) == list(range(20))
     assert icefloe.spark.delete_from(table, "true", spark=spark).rows_deleted == 20
+
+
+@pytest.mark.parametrize(
+    ("values", "where"),
+    [({"name": "max(name)"}, lambda: None), ({"name": "'x'"}, lambda: F.max("id") > 1)],
+)
+def test_update_refuses_aggregates(spark, table, values, where):
+    with pytest.raises(ValidationError, match=r"update, .*: expected an expression over one row, got an aggregate"):
+        icefloe.spark.update(table, values, where(), spark=spark)
+    assert ids(table) == list(range(20))

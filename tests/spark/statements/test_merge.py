@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from icefloe.exceptions import SchemaMismatchError
+from icefloe.exceptions import SchemaMismatchError, ValidationError
 
 
 def rows(sql, name):
@@ -28,3 +28,12 @@ def test_merge_stores_all_columns_as_spark_stores_them(sql, name):
     assert rows(sql, name)[0] == (1, None)
     with pytest.raises(SchemaMismatchError, match="got id: add the column"):
         sql(f"MERGE INTO {name} AS t USING (SELECT 1 AS id) AS s ON t.id = s.id {clauses}")
+
+
+@pytest.mark.parametrize(
+    "clauses",
+    ["t.id = s.id WHEN MATCHED THEN UPDATE SET name = max(s.id)", "t.id = max(s.id) WHEN MATCHED THEN DELETE"],
+)
+def test_merge_refuses_aggregates(sql, name, clauses):
+    with pytest.raises(ValidationError, match=r"expected an expression over one row, got an aggregate"):
+        sql(f"MERGE INTO {name} AS t USING (SELECT 1L AS id) AS s ON {clauses}")

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 OWN_PREFIX = "__icefloe_"
 """Beginning of the names of columns that a merge adds to its source."""
+_OF_MANY_ROWS = ("MISSING_GROUP_BY", "INVALID_WHERE_CONDITION", "UNSUPPORTED_EXPR_FOR_OPERATOR")
 CLAUSE = f"{OWN_PREFIX}clause"
 """Column with the number of the clause that applies to a row; null if no clause applies."""
 
@@ -99,6 +100,7 @@ def check_condition(frame: DataFrame, condition: Column, label: str) -> None:
     """
     try:
         _check(frame, condition, label)
+        _check_where(frame, condition, label)
     except ValidationError as error:
         cause = error.__cause__
         if isinstance(cause, AnalysisException) and (cause.getCondition() or "").startswith("UNRESOLVED_COLUMN"):
@@ -231,8 +233,8 @@ def _check(frame: DataFrame, value: Any, label: str, kind: Any = None) -> None:
     """Check that a value casts to a type, or without a type that a condition is boolean."""
     try:
         column = as_column(value)
-        # Over Spark Connect, reading the schema makes Spark analyse the expression.
-        _ = frame.select(F.when(column, F.lit(1)) if kind is None else column.cast(kind)).schema
+        # Spark refuses an aggregate beside the columns of its rows. Over Spark Connect, reading the schema makes Spark analyse.
+        _ = frame.select("*", F.when(column, F.lit(1)) if kind is None else column.cast(kind)).schema
     except AnalysisException as error:
         shown = f"{value!r}" if isinstance(value, str) else str(value)
         condition = error.getCondition() or ""
@@ -241,7 +243,35 @@ def _check(frame: DataFrame, value: Any, label: str, kind: Any = None) -> None:
             raise ResolveError(
                 f'{label} {shown}: {_first_line(error)}; if this is a literal, quote it: "{literal}", or pass F.lit()'
             ) from error
-        raise ValidationError(f"{label} {shown}: {_first_line(error)}") from error
+        raise refusal(error, f"{label} {shown}") from error
+
+
+def _check_where(frame: DataFrame, condition: Column, label: str) -> None:
+    """Check that Spark accepts a condition in WHERE, where it refuses window functions."""
+    try:
+        _ = frame.where(condition).schema
+    except AnalysisException as error:
+        raise refusal(error, f"{label} {condition}") from error
+
+
+def refusal(error: AnalysisException, label: str, instead: str = "") -> ValidationError:
+    """Return the error for a text that Spark refuses, with what to write instead where that is known.
+
+    Args:
+        error: The error of Spark.
+        label: The clause and the text.
+        instead: Further advice for a name that is in both tables.
+    """
+    condition = error.getCondition() or ""
+    if condition.startswith(_OF_MANY_ROWS):
+        return ValidationError(
+            f"{label}: expected an expression over one row, got an aggregate or another function of several rows: compute it in a query "
+            "before, and join its result"
+        )
+    problem = f"{label}: {_first_line(error)}"
+    if condition.startswith("AMBIGUOUS_REFERENCE"):
+        return ValidationError(f"{problem}; expected target or source before the column, as in target.id{instead}")
+    return ResolveError(problem) if condition.startswith("UNRESOLVED_COLUMN") else ValidationError(problem)
 
 
 def _first_line(error: AnalysisException) -> str:

@@ -7,11 +7,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 
 from icefloe.exceptions import ResolveError, ValidationError
 from icefloe.expressions import And, IsNull, Or
-from icefloe.spark.dml.clause_columns import CLAUSE, check_clauses, check_source, clause_number, values_by_clause
+from icefloe.spark.dml.clause_columns import (
+    CLAUSE,
+    check_clauses,
+    check_source,
+    clause_number,
+    refusal,
+    values_by_clause,
+)
 from icefloe.spark.dml.row_changes import RowChanges
 from icefloe.spark.reader.frame import located_frame
 from icefloe.spark.reader.native import FILE, POSITION
@@ -194,6 +202,7 @@ def merged(target: PlannedTarget, source: MergeSource, clauses: Clauses) -> Iter
     check_source(clauses, struct, source.frame.schema)
     located = located_frame(target.spark, target.planned).alias("target")
     rows = source.frame.alias("source")
+    _check_pairs(located, rows, source.further)
     check_clauses(
         clauses,
         struct,
@@ -222,6 +231,18 @@ def merged(target: PlannedTarget, source: MergeSource, clauses: Clauses) -> Iter
     finally:
         for frame in cached:
             frame.unpersist()
+
+
+def _check_pairs(located: DataFrame, rows: DataFrame, further: FurtherCondition | None) -> None:
+    """Check that Spark accepts the condition of a merge on pairs of rows; no job runs."""
+    if further is None:
+        return
+    try:
+        # Over Spark Connect, reading the schema makes Spark analyse the condition.
+        _ = located.crossJoin(rows).where(further.text).schema
+    except AnalysisException as error:
+        instead = f", or on=[{further.text!r}] for equal columns" if further.text.isidentifier() else ""
+        raise refusal(error, f"merge, on {further.text!r}", instead) from error
 
 
 def _matched(located: DataFrame, source: MergeSource, clauses: Sequence[Clause], struct: Any) -> DataFrame:

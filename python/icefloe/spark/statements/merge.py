@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from pyspark.errors import AnalysisException
+
 from icefloe.exceptions import FeatureUnsupportedError, ValidationError
+from icefloe.spark.dml.clause_columns import refusal
 from icefloe.spark.dml.join import FurtherCondition
 from icefloe.spark.dml.merge import MergeBuilder
 from icefloe.spark.lexer import Cursor
@@ -114,7 +117,12 @@ def _keyed(statement: Statement, source: DataFrame, on: OnCondition) -> tuple[Da
     if not columns:
         return source, pairs, None
     query = f"SELECT *, {', '.join(columns)} FROM icefloe_source AS source"
-    rows = frame_of_query(statement, query, {"icefloe_source": source})
+    try:
+        rows = frame_of_query(statement, query, {"icefloe_source": source})
+        # Over Spark Connect, reading the schema makes Spark analyse the query.
+        _ = rows.schema
+    except AnalysisException as error:
+        raise refusal(error, "MERGE, ON") from error
     return rows, pairs, _ONLY_IF if only_if is not None else None
 
 
