@@ -270,6 +270,8 @@ class TableRowChanges(ABC):
             memory_limit: As for `merge`.
 
         Raises:
+            ResolveError: `df` lacks a column of the table.
+            SchemaMismatchError: A value does not fit its column.
             ValidationError: There are no key columns, or `df` has a key twice.
 
         Examples:

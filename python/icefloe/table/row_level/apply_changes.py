@@ -14,7 +14,7 @@ from icefloe.io.arrow_values import int_scalar, row_numbers, text_array
 from icefloe.io.pyarrow import schema_to_pyarrow
 from icefloe.table.commit.row_delta import RowDelta
 from icefloe.table.commit.snapshot_producer import check_delete_files, head_of
-from icefloe.table.row_level.fitted_columns import fitted
+from icefloe.table.row_level.fitted_columns import decoded, fitted
 from icefloe.table.row_level.unfolded_files import with_unfolded_files
 from icefloe.table.snapshots import is_ancestor_of
 from icefloe.table.write.arrow_input import to_table
@@ -86,6 +86,7 @@ def apply_change_rows(  # noqa: PLR0913 - what a batch of changes has
     if batch_id is not None and has_batch(metadata, target.branch, checked_text("batch_id", batch_id)):
         return ApplyChangesResult(applied=False)
     rows = to_table(changes)
+    rows = pa.table([decoded(column) for column in rows.columns], names=rows.column_names)
     _check_columns(metadata, rows, keys, op_column, sequence_column)
     rows = _typed(metadata, rows, keys, op_column)
     _check_operations(rows.column(op_column), op_column)
@@ -128,6 +129,11 @@ def _check_columns(
             raise ResolveError(
                 f"apply_changes: the table has no key column {key!r}; expected one of {', '.join(table_names)}"
             )
+    if op_column in keys:
+        raise ValidationError(
+            f"apply_changes: op_column {op_column!r} is a key column; expected the column of operations: give one of its own"
+        )
+    repeated = next((name for name in rows.column_names if rows.column_names.count(name) > 1), None)
     required = [*keys, op_column, *([] if sequence_column is None else [sequence_column])]
     for name in required:
         if rows.column_names.count(name) != 1:
@@ -136,6 +142,11 @@ def _check_columns(
                 f"apply_changes: expected one column {name!r} in the changes, got {count}; the changes have "
                 f"{', '.join(rows.column_names)}"
             )
+    if repeated is not None:
+        raise ValidationError(
+            f"apply_changes: the changes have several columns {repeated!r}; expected one: rename the others"
+        )
+    for name in required:
         if rows.column(name).null_count > 0:
             raise ValidationError(
                 f"apply_changes: column {name!r} is null in {rows.column(name).null_count} changes; expected values in keys, "

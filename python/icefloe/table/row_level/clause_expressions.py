@@ -14,7 +14,6 @@ from icefloe import _core
 from icefloe.exceptions import FeatureUnsupportedError, ResolveError, SchemaMismatchError, ValidationError
 from icefloe.expressions import BooleanExpression
 from icefloe.expressions.filter import Filter
-from icefloe.expressions.literals import Literal
 from icefloe.io.pyarrow import pyarrow_to_schema, schema_to_pyarrow
 from icefloe.schema import Schema, assign_fresh_type_ids
 from icefloe.table.read_context import schema_json
@@ -23,6 +22,7 @@ from icefloe.table.row_level.clause_sql.binding import bind
 from icefloe.table.row_level.clause_sql.coercion import coerced
 from icefloe.table.row_level.clause_sql.scope import Scope
 from icefloe.table.row_level.clause_sql.value import repeated
+from icefloe.table.row_level.literal_values import literal_scalar
 from icefloe.types import NestedField, StructType, UUIDType
 from icefloe.types.arrow import storage_schema
 
@@ -163,8 +163,8 @@ def value_of(value: Any, field: pa.Field, column_field: NestedField, joined: Joi
     if isinstance(value, pc.Expression):
         return _of_arrow(value, label)
     try:
-        scalar = _scalar(value, field.type, column_field)
-    except (pa.ArrowException, TypeError, ValidationError, ValueError) as error:
+        scalar = literal_scalar(value, field.type, column_field)
+    except (pa.ArrowException, OverflowError, SchemaMismatchError, TypeError, ValidationError, ValueError) as error:
         raise SchemaMismatchError(
             f"{label}: the literal does not fit; expected a value of type {column_field.field_type}, got {value!r} ({error})"
         ) from error
@@ -204,7 +204,7 @@ def function_of(value: Value, kind: pa.DataType, label: str) -> RowFunction:
         names = sorted(value.columns) or rows.column_names[:1]
         try:
             parts = [value.evaluate(batch) for batch in rows.select(names).to_batches(MAX_BATCH_ROWS)]
-            return pa.chunked_array(parts, value.kind).cast(kind)
+            return _as(pa.chunked_array(parts, value.kind), kind)
         except (*_ARROW_ERRORS, ValidationError, RecursionError) as error:
             raise ValidationError(f"{label}: {error}") from error
 
@@ -262,19 +262,13 @@ def _of_arrow(expression: pc.Expression, label: str) -> RowFunction:
 
 def _constant(scalar: pa.Scalar, kind: pa.DataType) -> RowFunction:
     return RowFunction(
-        lambda rows: pa.chunked_array([repeated(scalar, rows.num_rows)], scalar.type).cast(kind), frozenset()
+        lambda rows: _as(pa.chunked_array([repeated(scalar, rows.num_rows)], scalar.type), kind), frozenset()
     )
 
 
-def _scalar(value: Any, kind: pa.DataType, column_field: NestedField) -> pa.Scalar:
-    storage = kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind
-    if isinstance(value, pa.Scalar):
-        return (value.value if isinstance(value, pa.ExtensionScalar) else value).cast(storage)
-    if isinstance(value, Literal):
-        value = value.to(column_field.field_type).value
-    if hasattr(value, "bytes") and isinstance(column_field.field_type, UUIDType):
-        value = value.bytes
-    return pa.scalar(value, storage)
+def _as(values: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    """Return values in a type. Arrow's cast to the same type refuses null structs that have required fields."""
+    return values if values.type == kind else values.cast(kind)
 
 
 # ---- joined rows as two structs

@@ -26,17 +26,18 @@ from icefloe.table.row_level.clause_run import ClauseRun, check_cardinality
 from icefloe.table.row_level.clause_sql import kinds
 from icefloe.table.row_level.clauses import Match
 from icefloe.table.row_level.filtered_rows import FilteredRows
-from icefloe.table.row_level.fitted_columns import fitted
+from icefloe.table.row_level.fitted_columns import decoded, fitted
 from icefloe.table.row_level.join_keys import resolved_keys
 from icefloe.table.row_level.join_pairs import JoinPairs, columns_of, joined_blocks, restricted
 from icefloe.table.row_level.joined_rows import SOURCE_ROW, JoinedRows
 from icefloe.table.row_level.key_ranges import key_ranges, storage_of
+from icefloe.table.row_level.nested_types import converts_nested
 from icefloe.table.row_level.row_changes import RowChanges
 from icefloe.table.row_level.source_rows import source_table
 from icefloe.table.scan.metadata_columns import with_metadata_columns
 from icefloe.table.write.arrow_input import to_stream
 from icefloe.table.write.rows import FILE, POS
-from icefloe.types.arrow import storage_schema, without_views
+from icefloe.types.arrow import storage_schema
 
 if TYPE_CHECKING:
     from icefloe.expressions import BooleanExpression
@@ -201,15 +202,13 @@ class MergeJoin:
         Spark compares and computes with the types of the source as well: a bigint beside an int does not overflow.
         """
         columns = []
-        for name, column in zip(source.column_names, source.columns, strict=True):
+        for name, encoded in zip(source.column_names, source.columns, strict=True):
+            column = decoded(encoded)
             index = self.schema.get_field_index(name)
             field = None if index < 0 else self.schema.field(index)
             is_same = field is not None and kinds.canonical(column.type) == kinds.canonical(field.type)
-            if field is not None and (is_same or pa.types.is_nested(field.type)):
-                columns.append(fitted(column, field))
-            else:
-                plain = without_views(column.type)
-                columns.append(column if plain is column.type else column.cast(plain))
+            fits = field is not None and (is_same or converts_nested(column.type, field.type))
+            columns.append(fitted(column, field) if fits else column)
         return pa.table(columns, names=source.column_names)
 
     # ---- the clauses

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from icefloe.arguments import checked_flag, checked_names
-from icefloe.exceptions import ValidationError
+from icefloe.exceptions import ResolveError, ValidationError
 from icefloe.table.row_level.clause_expressions import MAX_BATCH_ROWS, SOURCE, TARGET, RowFunction
 from icefloe.table.row_level.fitted_columns import fitted
 from icefloe.table.row_level.join_keys import JoinKey
@@ -60,6 +60,7 @@ def upsert_rows(  # noqa: PLR0913  the choices that an upsert has
         memory_limit: Most bytes of a stream of rows, and of the hashes of keys, to hold in memory.
 
     Raises:
+        ResolveError: The data lacks a column of the table.
         ValidationError: There are no key columns, several rows have the same key, a name is ambiguous, or both `update` and
             `insert` are False.
     """
@@ -79,6 +80,12 @@ def upsert_rows(  # noqa: PLR0913  the choices that an upsert has
         raise ValidationError(
             f"upsert: the data has no key column {missing[0]!r}; expected one of {', '.join(rows.schema.names)}"
         )
+    lacking = [field.name for field in schema.fields if field.name not in rows.schema.names]
+    if lacking:
+        raise ResolveError(
+            f"upsert: the data has no column {lacking[0]!r}; expected every column of the table, got "
+            f"{', '.join(rows.schema.names)}: add it, or use merge() to set some columns"
+        )
     repeated = f"upsert: several rows have the key {{key}}; expected one row for each key: make {', '.join(keys)} unique in the data"
     # The rows are the table's: their keys are compared as they would be stored.
     on = [JoinKey(key, key, cast=True) for key in keys]
@@ -95,6 +102,8 @@ def upsert_rows(  # noqa: PLR0913  the choices that an upsert has
 def _keys(schema: Schema, join_cols: Sequence[str] | None, *, case_sensitive: bool) -> list[str]:
     if join_cols is not None:
         given = checked_names("join_cols", join_cols)
+        if not given:
+            raise ValidationError(f"upsert: no key columns; expected join_cols=['id', ...], got {join_cols!r}")
         return list(given) if case_sensitive else _in_table_case(schema, given)
     keys = [schema.find_column_name(field_id) for field_id in schema.identifier_field_ids]
     names = [key for key in keys if key is not None]

@@ -213,3 +213,12 @@ def test_wrong_batches_are_refused(table, batch, arguments, error, message):
     with pytest.raises(error, match=message):
         table.apply_changes(batch, *arguments)
     assert table.refresh().metadata_location == before
+
+
+def test_apply_changes_refuses_repeated_columns_and_operations_that_are_keys(table):
+    batch = changes((1, "a", 10, "U", 1))
+    with pytest.raises(ValidationError, match="several columns 'n'"):
+        table.apply_changes(batch.append_column("n", batch.column("n")), ["id"], "op")
+    with pytest.raises(ValidationError, match="op_column 'id' is a key column"):
+        table.apply_changes(batch.select(["id", "n"]), ["id"], "id")
+    assert len(table.snapshots()) == 1

@@ -8,6 +8,7 @@ from decimal import Decimal
 
 import pyarrow as pa
 import pytest
+from icefloe.exceptions import ResolveError, ValidationError
 
 NAN = float("nan")
 OTHER_NAN = struct.unpack("<d", struct.pack("<Q", 0x7FF8_0000_0000_0001))[0]
@@ -125,3 +126,12 @@ def test_upsert_compares_keys_as_they_would_be_stored(catalog, kind, stored, giv
         assert (result.rows_updated, result.rows_inserted) == expected
     with pytest.raises(ValueError, match="several rows have the key"):
         table.upsert(pa.concat_tables([rows, rows]), join_cols=["key", "part"])
+
+
+def test_upsert_refuses_missing_columns_and_empty_keys(catalog):
+    table = catalog.create_table("db.u", pa.schema([("id", pa.int64()), ("v", pa.string()), ("w", pa.string())]))
+    with pytest.raises(ResolveError, match="upsert: the data has no column 'w'; expected every column of the table"):
+        table.upsert(pa.table({"id": [1], "v": ["a"]}), ["id"])
+    with pytest.raises(ValidationError, match=r"upsert: no key columns; expected join_cols=\['id', ...\], got \[\]"):
+        table.upsert(pa.table({"id": [1], "v": ["a"], "w": ["b"]}), [])
+    assert table.snapshots() == []
