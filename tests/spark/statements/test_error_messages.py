@@ -125,6 +125,7 @@ OTHERS = (
     "SELECT * FROM {t} FOR SYSTEM_TIME BETWEEN 1 AND 2",
     "MERGE WITH SCHEMA EVOLUTION INTO {t} USING {t} AS s ON s.id = 1 WHEN MATCHED THEN DELETE",
     MERGE + "t.id = s.id AND s.id IN (SELECT 1) WHEN MATCHED THEN DELETE",
+    MERGE + "t.id = max(s.id) WHEN MATCHED THEN DELETE",
     MERGE + "t.id = s.id WHEN NOT MATCHED THEN INSERT (id, name) VALUES (1)",
     MERGE + "t.id = s.id WHEN NOT MATCHED THEN INSERT (id, name.first) VALUES (1, 'a')",
     MERGE + "t.id = s.id WHEN NOT MATCHED AND t.id = 1 THEN INSERT *",
