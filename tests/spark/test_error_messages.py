@@ -118,6 +118,10 @@ class Cases:
             "update of an unknown column": lambda: icefloe.spark.update(self.table, {"no": "1"}, spark=self.spark),
             "truncate without a type": lambda: functions.truncate(4, "name"),
             "bucket out of range": lambda: functions.bucket(0, "id"),
+            "merge on an aggregate": lambda: (
+                self.merge(on="target.id = source.id AND max(source.id) = 1").when_matched_delete().execute()
+            ),
+            "transform of another type": lambda: functions.transform(self.rows, "day", "id"),
             "unknown transform": lambda: functions.transform(self.rows, "halve", "id"),
             "read of two versions": lambda: self.read(tag="a", branch="b"),
             "read of a scan's range": lambda: self.read(self.table.scan(), start_snapshot_id=1),

@@ -284,3 +284,25 @@ def test_bucket_of_times(spark):
         )
     expected = _core.transform(pa.array([dt.time(22, 31, 8)], pa.time64("us")), "bucket[100]", "time")[0].as_py()
     assert tuple(found) == (expected, expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "column"),
+    [("bucket[4]", "d"), ("bucket[4]", "s"), ("truncate[4]", "t"), ("year", "i"), ("hour", "day"), ("day", "a")],
+)
+def test_transform_of_a_type_that_it_does_not_take_is_refused(spark, name, column):
+    frame = spark.sql(
+        "SELECT 1 AS i, 1.5D AS d, named_struct('a', 1) AS s, current_timestamp() AS t, current_date() AS day, array(1) AS a"
+    )
+    with pytest.raises(ValidationError, match=r"the transform does not apply to type .*; expected .*, got "):
+        ice.transform(frame, name, column)
+
+
+def test_transform_of_a_given_type_that_it_does_not_take_is_refused():
+    for call in (
+        lambda: ice.bucket(4, "x", source_type="double"),
+        lambda: ice.truncate(4, "x", source_type="date"),
+        lambda: ice.hours("x", source_type="date"),
+    ):
+        with pytest.raises(ValidationError, match="the transform does not apply to type"):
+            call()

@@ -30,6 +30,8 @@ from icefloe.spark.sql_functions import register
 from icefloe.spark.transform_udf import arrow_udf_of, check_parameter, pandas_udf_of, rust_transform
 from icefloe.spark.types.to_spark import to_spark_type
 from icefloe.spark.udf_factory import TransformUdfs
+from icefloe.transforms import parse_transform
+from icefloe.types.parsing import type_from_text
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -60,6 +62,12 @@ _INT_THAT_HASHES_TO_ZERO = -1693959553
 _TEMPORAL = ("year", "month", "day", "hour")
 _TIMESTAMPS = ("timestamp", "timestamptz")
 _SMALL_INTEGERS = ("tinyint", "smallint", "int")
+_SOURCES = {
+    "bucket": "a primitive type other than boolean, float and double",
+    "truncate": "int, long, decimal, string or binary",
+    "hour": "timestamp or timestamptz",
+    **dict.fromkeys(("year", "month", "day"), "date, timestamp or timestamptz"),
+}
 _MICROS_PER_DAY = 86_400_000_000
 _MAX_PRECISION = 38
 
@@ -181,8 +189,19 @@ def transform_column(name: str, source_type: str | None, col: Column | str) -> C
         )
     if source_type is None:
         return _of_any_type(name, source)
+    _check_type(name, source_type)
     builtin = _built_in(name, source_type, source)
     return rust_transform(name, source_type, source) if builtin is None else builtin
+
+
+def _check_type(name: str, source_type: str) -> None:
+    """Raise ValidationError if a transform does not apply to a type, which executors would refuse with a long error."""
+    nested = source_type.startswith(("struct<", "list<", "map<"))
+    if nested or not parse_transform(name).can_transform(type_from_text(source_type)):
+        raise ValidationError(
+            f"{name}: the transform does not apply to type {source_type}; expected {_SOURCES[name.partition('[')[0]]}, got "
+            f"{source_type}: cast the column, or pass its type as source_type"
+        )
 
 
 def _named(call: str, col: Column | str, result: Column) -> Column:
