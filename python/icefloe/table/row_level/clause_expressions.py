@@ -137,7 +137,7 @@ def condition_of(condition: Any, joined: JoinedColumns, label: str) -> RowFuncti
     if isinstance(condition, BooleanExpression):
         return _of_filter(condition, joined, label)
     if isinstance(condition, pc.Expression):
-        return _of_arrow(condition, label)
+        return _of_arrow(condition, joined, label)
     raise ValidationError(
         f"{label}: expected SQL text, an icefloe expression or a pyarrow expression, got {type(condition).__name__}"
     )
@@ -161,7 +161,7 @@ def value_of(value: Any, field: pa.Field, column_field: NestedField, joined: Joi
     if isinstance(value, str):
         return _of_stored_text(value, field, column_field, joined, label)
     if isinstance(value, pc.Expression):
-        return _of_arrow(value, label)
+        return _of_arrow(value, joined, label)
     try:
         scalar = literal_scalar(value, field.type, column_field)
     except (pa.ArrowException, OverflowError, SchemaMismatchError, TypeError, ValidationError, ValueError) as error:
@@ -245,7 +245,9 @@ def _of_filter(condition: BooleanExpression, joined: JoinedColumns, label: str) 
     return RowFunction(evaluate, None)
 
 
-def _of_arrow(expression: pc.Expression, label: str) -> RowFunction:
+def _of_arrow(expression: pc.Expression, joined: JoinedColumns, label: str) -> RowFunction:
+    """Evaluate a pyarrow expression, first without rows: names and types are checked before a row is read."""
+
     def evaluate(rows: pa.Table) -> pa.ChunkedArray:
         # The module loads pyarrow's datasets and pandas, 60 MB that readers do not need.
         from pyarrow import acero
@@ -255,8 +257,14 @@ def _of_arrow(expression: pc.Expression, label: str) -> RowFunction:
         try:
             return acero.Declaration.from_sequence([source, project]).to_table(use_threads=False).column("value")
         except pa.ArrowException as error:
+            if "No match for FieldRef" in str(error):
+                raise ResolveError(
+                    f"{label}: {expression}: there is no such column here; expected one of "
+                    f"{', '.join(sorted(joined.arrow.names))}"
+                ) from error
             raise ValidationError(f"{label}: pyarrow cannot evaluate {expression}: {error}") from error
 
+    evaluate(storage_schema(joined.arrow).empty_table())
     return RowFunction(evaluate, None)
 
 

@@ -66,7 +66,7 @@ def _holds(kind: pa.DataType, stored: Any, given: Any) -> bool:
         return not isinstance(given, Integral)
     if isinstance(stored, date) and isinstance(given, datetime):
         return given.time() == time() and given.date() == stored
-    return bool(given == stored)
+    return bool(stored in (given, getattr(given, "bytes", given)))
 
 
 def _fits(field: pa.Field, stored: Any, given: Any) -> bool:

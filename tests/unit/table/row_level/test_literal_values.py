@@ -7,8 +7,9 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
-from icefloe.exceptions import SchemaMismatchError
+from icefloe.exceptions import ResolveError, SchemaMismatchError, ValidationError
 
 if TYPE_CHECKING:
     from icefloe.catalog import Catalog
@@ -79,3 +80,17 @@ def test_update_stores_literal(catalog: Catalog, column: str, value: Any, expect
     table.append(pa.Table.from_pylist([{"id": 1}], SCHEMA))
     table.update("id = 1", {column: value})
     assert table.scan().to_arrow().column(column).to_pylist() == [expected]
+
+
+@pytest.mark.parametrize("source", [pa.table({"id": [1]}), pa.table({"id": [99]})])
+def test_merge_resolves_names_of_pyarrow_expressions_before_rows_are_read(catalog: Catalog, source: pa.Table) -> None:
+    table = catalog.create_table("db.names", SCHEMA)
+    table.append(pa.Table.from_pylist([{"id": 1}], SCHEMA))
+    for condition in (pc.field("nope") == 1, pc.field("n") == 1):
+        with pytest.raises(ResolveError, match=r"no such column here; expected one of source\.id, target\.at"):
+            table.merge(source, ["id"]).when_matched_delete(condition).execute()
+    with pytest.raises(ResolveError, match=r"expected one of source\.id"):
+        table.merge(source, ["id"]).when_not_matched_insert({"id": pc.field("target.id")}).execute()
+    with pytest.raises(ValidationError, match="pyarrow cannot evaluate"):
+        table.merge(source, ["id"]).when_matched_delete(pc.field("source.id") == "a").execute()
+    assert len(table.snapshots()) == 1
