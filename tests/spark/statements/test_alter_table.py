@@ -47,20 +47,20 @@ def test_format_version_among_the_properties_upgrades_the_table(sql, lake):
 
 
 def test_create_branch_of_a_table_without_snapshots_makes_an_empty_one(sql, lake):
-    sql("CREATE TABLE lake.db.without_rows (id int)")
-    sql("ALTER TABLE lake.db.without_rows CREATE BRANCH IF NOT EXISTS audit RETAIN 7 DAYS")
-    sql("ALTER TABLE lake.db.without_rows CREATE BRANCH IF NOT EXISTS audit")
-    sql("ALTER TABLE lake.db.without_rows CREATE OR REPLACE BRANCH other")
-    table = lake.catalog.load_table("db.without_rows")
+    sql("CREATE TABLE lake.db.branched_first (id int)")
+    sql("ALTER TABLE lake.db.branched_first CREATE BRANCH IF NOT EXISTS audit RETAIN 7 DAYS")
+    sql("ALTER TABLE lake.db.branched_first CREATE BRANCH IF NOT EXISTS audit")
+    sql("ALTER TABLE lake.db.branched_first CREATE OR REPLACE BRANCH other")
+    table = lake.catalog.load_table("db.branched_first")
     assert table.current_snapshot() is None
     assert set(table.refs()) == {"audit", "other"}
     assert table.refs()["audit"].max_ref_age_ms == 7 * 86_400_000
-    sql("INSERT INTO lake.db.without_rows.branch_audit VALUES (1)")
-    assert sql("SELECT id FROM lake.db.without_rows.branch_audit") == [(1,)]
-    assert sql("SELECT id FROM lake.db.without_rows") == []
+    sql("INSERT INTO lake.db.branched_first.branch_audit VALUES (1)")
+    assert sql("SELECT id FROM lake.db.branched_first.branch_audit") == [(1,)]
+    assert sql("SELECT id FROM lake.db.branched_first") == []
     for wrong in ("CREATE TAG t", "REPLACE BRANCH audit", "CREATE BRANCH audit"):
         with pytest.raises(ValidationError):
-            sql(f"ALTER TABLE lake.db.without_rows {wrong}")
+            sql(f"ALTER TABLE lake.db.branched_first {wrong}")
 
 
 CHANGES = [
