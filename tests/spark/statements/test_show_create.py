@@ -16,11 +16,11 @@ def test_show_create_table_returns_a_statement_that_makes_the_same_table(sql, la
     original = lake.catalog.load_table("db.original")
     ((text,),) = sql("SHOW CREATE TABLE lake.db.original")
     assert text.startswith("CREATE TABLE lake.db.original (\n  id BIGINT NOT NULL COMMENT 'it\\'s a key',\n")
-    copy = text.replace("lake.db.original", "lake.db.copied").replace(
+    copy = text.replace("lake.db.original", "lake.db.made_from_text").replace(
         original.location(), original.location() + "_copy"
     )
     sql(copy)
-    copied = lake.catalog.load_table("db.copied")
+    copied = lake.catalog.load_table("db.made_from_text")
     assert copied.schema().as_struct() == original.schema().as_struct()
     assert copied.spec() == original.spec()
     assert copied.properties == original.properties
