@@ -19,6 +19,7 @@ from icefloe.exceptions import ValidationError, ValidationException
 from icefloe.io.arrow_values import int_scalar
 from icefloe.table.commit.derived_requirements import requirements_of
 from icefloe.table.commit.manifest_writer import DATA, DELETES, ManifestWriter
+from icefloe.table.commit.repeated_files import without_repeated
 from icefloe.table.commit.summary import (
     change_metrics,
     changed_partitions,
@@ -106,13 +107,15 @@ class SnapshotProducer(ABC):
         return self
 
     def commit(self) -> None:
-        """Add the change to its transaction; one with `autocommit` commits it now.
+        """Add the change to its transaction; one with `autocommit` commits it now. A file that was added twice is added once.
 
         Raises:
             CommitFailedException: Concurrent commits won more often than `commit.retry.num-retries` allows.
             CommitStateUnknownException: The outcome is unknown; nothing was cleaned up.
             ValidationException: A concurrent commit conflicts with this change.
         """
+        self._added = without_repeated(self._added)
+        self._added_deletes = without_repeated(self._added_deletes)
         self._transaction.apply(self)
 
     def drop_deletes(self, paths: pa.Array) -> Self:
