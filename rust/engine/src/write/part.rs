@@ -70,7 +70,7 @@ impl Part {
         if parent.is_some_and(|parent| parent.contains(&nulls)) {
             return Ok(());
         }
-        Err(self.mismatch(format!("{} with nulls", array.data_type()), "values without nulls"))
+        Err(self.mismatch("nulls", "values without nulls"))
     }
 
     pub(super) fn mismatch(&self, found: impl Into<String>, expected: impl Into<String>) -> Error {
