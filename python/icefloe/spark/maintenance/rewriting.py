@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from icefloe.exceptions import ValidationError
 from icefloe.spark.maintenance.cluster import execute
 from icefloe.spark.maintenance.procedure import Procedure
-from icefloe.spark.maintenance.rewrite_options import filter_text, rewrite_options, without_estimates
+from icefloe.spark.maintenance.rewrite_options import rewrite_options, without_estimates
+from icefloe.spark.maintenance.where import where
 from icefloe.table.maintenance.rewrite.order_text import OrderText
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def _rewrite_data_files(caller: Caller, given: Arguments) -> Rows:
     if strategy == "sort":
         builder = builder.sort(order)
     if "where" in given:
-        builder = builder.filter(filter_text(given["where"]))
+        builder = builder.filter(where(given["where"], table.schema(), caller.spark))
     builder = builder.branch(given.get("branch", "main"))
     options = without_estimates(
         "rewrite_data_files",
@@ -65,7 +66,7 @@ def _rewrite_position_deletes(caller: Caller, given: Arguments) -> Rows:
     options = rewrite_options("rewrite_position_delete_files", given.get("options", {}))
     builder = _position_deletes(caller, given).options(**options)
     if "where" in given:
-        builder = builder.filter(filter_text(given["where"]))
+        builder = builder.filter(where(given["where"], caller.table(given).schema(), caller.spark))
     # Without a plan, a conflict leads to a new one.
     result = builder.execute()
     return [

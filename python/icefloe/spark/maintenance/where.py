@@ -1,0 +1,95 @@
+"""Conditions of procedures: filters in which names and times have Spark's meaning."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta, timezone, tzinfo
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
+
+from icefloe.expressions import And, BooleanExpression, Not, Or
+from icefloe.expressions.filter import Filter
+from icefloe.expressions.literals import Literal, StringLiteral, TimestampLiteral
+from icefloe.expressions.predicates import LiteralPredicate, SetPredicate, column_names, with_column
+from icefloe.expressions.terms import Reference
+from icefloe.spark.maintenance.rewrite_options import filter_text
+from icefloe.types import TimestamptzType
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from icefloe.schema import Schema
+
+_EPOCH = datetime(1970, 1, 1)
+_ZONE = "spark.sql.session.timeZone"
+_OFFSET = re.compile(r"(?:GMT|UTC|UT)?([+-])(\d{1,2})(?::(\d{2}))?")
+
+
+def where(condition: str, schema: Schema, spark: Any = None) -> BooleanExpression:
+    """Return the filter of a condition: names match in any case, and a time without an offset is one of the session's time zone.
+
+    Args:
+        condition: A condition of Spark SQL.
+        schema: The table's schema.
+        spark: Session; None for UTC.
+
+    Raises:
+        ResolveError: A column does not exist.
+        ValidationError: The condition is no filter.
+    """
+    expression = Filter.of(filter_text(condition), schema).expression
+    return _resolved(expression, schema, zone_of("UTC" if spark is None else spark.conf.get(_ZONE)))
+
+
+def zone_of(name: str) -> tzinfo:
+    """Return the time zone of a name of Spark: a region, or an offset.
+
+    >>> print(zone_of("+02:00"), zone_of("GMT-8"), zone_of("Europe/Oslo"))
+    UTC+02:00 UTC-08:00 Europe/Oslo
+    """
+    offset = _OFFSET.fullmatch(name)
+    if offset is None:
+        return ZoneInfo("UTC" if name == "Z" else name)
+    shift = timedelta(hours=int(offset[2]), minutes=int(offset[3] or 0))
+    return timezone(-shift if offset[1] == "-" else shift)
+
+
+def _resolved(expression: BooleanExpression, schema: Schema, zone: tzinfo) -> BooleanExpression:
+    if isinstance(expression, (And, Or)):
+        left, right = (_resolved(side, schema, zone) for side in (expression.left, expression.right))
+        return And(left, right) if isinstance(expression, And) else Or(left, right)
+    if isinstance(expression, Not):
+        return Not(_resolved(expression.child, schema, zone))
+    name = next(column_names(expression), None)
+    if name is None:
+        return expression
+    field = schema.find_field(name, case_sensitive=False)
+    own: Any = with_column(expression, schema.find_column_name(field.field_id) or name)  # type: ignore[arg-type]
+    if isinstance(field.field_type, TimestamptzType) and isinstance(own.term, Reference):
+        return _with_literals(own, lambda value: _in_zone(value, zone))
+    return own  # type: ignore[no-any-return]
+
+
+def _with_literals(predicate: Any, changed: Callable[[Literal], Literal]) -> BooleanExpression:
+    if isinstance(predicate, SetPredicate):
+        return type(predicate)(predicate.term, [changed(value) for value in predicate.values])
+    if isinstance(predicate, LiteralPredicate):
+        return type(predicate)(predicate.term, changed(predicate.literal))
+    return predicate  # type: ignore[no-any-return]
+
+
+def _in_zone(value: Literal, zone: tzinfo) -> Literal:
+    """Return a time without an offset with the offset of the zone; other literals as they are."""
+    try:
+        moment = _moment(value)
+    except (ValueError, OverflowError):  # binding refuses it, or it is beyond Python's calendar
+        return value
+    if moment is None or moment.tzinfo is not None:
+        return value
+    return StringLiteral(moment.replace(tzinfo=zone).isoformat())
+
+
+def _moment(value: Literal) -> datetime | None:
+    if isinstance(value, TimestampLiteral) and not value.zoned:
+        return _EPOCH + timedelta(microseconds=value.value)
+    return datetime.fromisoformat(value.value.strip()) if isinstance(value, StringLiteral) else None
