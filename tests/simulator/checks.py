@@ -22,6 +22,7 @@ EXPECTED = (
     "TableAlreadyExistsError",
     "NoSuchTableError",
     "ResolveError: merge",
+    "ResolveError: upsert",
 )
 """Exceptions that may end a transaction in a history without faults."""
 EXPIRED = (

@@ -79,7 +79,8 @@ def test_bytes_below_nulls_and_between_slices_are_no_texts(table):
 @pytest.mark.parametrize("change", ["upsert", "merge", "delete"])
 def test_they_are_refused_as_keys(table, change):
     table.append(pa.table({"key": [1], "text": ["a"]}))
-    source = pa.table({"key": [1], "text": texts(b"\xff")})
+    others = {name: pa.nulls(1, COLUMNS.field(name).type) for name in ("list", "struct", "map")}
+    source = pa.table({"key": [1], "text": texts(b"\xff"), **others})
     changes = {
         "upsert": lambda: table.upsert(source, join_cols=["text"]),
         "merge": lambda: table.merge(source, on=["text"]).when_not_matched_insert_all().execute(),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +29,8 @@ def without_repeated(files: Sequence[pa.RecordBatch]) -> list[pa.RecordBatch]:
     encoded = pa.concat_arrays(paths).dictionary_encode()
     if len(encoded.dictionary) == len(encoded):
         return list(files)
-    is_first = np.zeros(len(encoded), dtype=bool)
-    is_first[np.unique(encoded.indices.to_numpy(), return_index=True)[1]] = True
-    ends = np.cumsum([0, *map(len, paths)])
-    return [batch.filter(pa.array(is_first[ends[n] : ends[n + 1]])) for n, batch in enumerate(files)]
+    rows = pa.array(range(len(encoded)))
+    found = pa.table({"path": encoded.indices, "row": rows}).group_by("path").aggregate([("row", "min")])
+    is_first = pc.is_in(rows, value_set=found.column("row_min").combine_chunks())
+    starts = accumulate(map(len, paths), initial=0)
+    return [batch.filter(is_first.slice(start, batch.num_rows)) for batch, start in zip(files, starts, strict=False)]
