@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import shutil
 import statistics
@@ -92,6 +93,7 @@ def by_spark(options: dict[str, str], target: str, folder: Path) -> Iterator[Cal
     import icefloe.spark
     from pyspark.sql import SparkSession
 
+    os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
     builder = builder.config("spark.driver.memory", "1g").config("spark.log.level", "ERROR")
     spark = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()

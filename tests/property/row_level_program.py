@@ -157,11 +157,14 @@ def merge_query(on: str, clauses: list[Clause], pair: str) -> str:
     others["by_source"] = f"target where not exists (select 1 from source where {on})"
     for match, rows in others.items():
         taken = "false"
-        for clause in (one for one in clauses if one.match == match):
+        own = [clause for clause in clauses if clause.match == match]
+        # Several source rows may match a row that the only clause deletes.
+        once = "distinct " if len(own) == 1 and own[0].action == "delete" and own[0].condition is None else ""
+        for clause in own:
             condition = f"coalesce({clause.condition or 'true'}, false)"
             where = f"{rows} {'where' if match == 'matched' else 'and'} not ({taken}) and {condition}"
             if clause.action != "insert":
-                queries.append(f"select target.row, {nothing} from {where}")
+                queries.append(f"select {once}target.row, {nothing} from {where}")
             if clause.action != "delete":
                 default = "null" if clause.action == "insert" else "target.{}"
                 queries.append(f"select null, {new_values(clause.values, pair, default)} from {where}")

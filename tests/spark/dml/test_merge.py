@@ -97,6 +97,18 @@ def test_merge_refuses_two_source_rows_for_one_target_row(spark, table):
     assert table.refresh().current_snapshot().snapshot_id == before
 
 
+def test_merge_that_deletes_all_matches_accepts_two_source_rows_for_one_target_row(spark, table):
+    source = frame_of(spark, [(1, 1, "a"), (1, 2, "b"), (70, 70, "new")])
+    merge = icefloe.spark.merge_into(table, source, on=["id"]).when_matched_delete().when_not_matched_insert_all()
+    result = merge.execute()
+    assert (result.rows_deleted, result.rows_inserted) == (1, 1)
+    assert [row[0] for row in rows(table, spark)][:2] == [0, 2]
+    twice = frame_of(spark, [(2, 1, "a"), (2, 2, "b")])
+    conditional = icefloe.spark.merge_into(table, twice, on=["id"]).when_matched_delete("source.n > 0")
+    with pytest.raises(ValidationError, match="several source rows"):
+        conditional.execute()
+
+
 def test_merge_reads_deletes_of_earlier_merges(spark, table):
     for turn in range(3):
         source = frame_of(spark, [(key, turn * 100 + key, f"turn {turn}") for key in range(turn, 20, 2)])

@@ -221,9 +221,10 @@ def merged(target: PlannedTarget, source: MergeSource, clauses: Clauses) -> Iter
             rest = _not_matched_by_source(located, source, of_rest, struct).persist()
             cached.append(rest)
             parts.append((rest, of_rest))
+        once = clauses.delete_all_matched
         yield RowChanges(
             target=target,
-            removed=_union([_positions(part) for part, own in parts if own]),
+            removed=_union([_positions(part, once=once and own is of_matched) for part, own in parts if own]),
             updated=_union([_updated(part, own, struct) for part, own in parts if _has_update(own)]),
             inserted=_inserted(source, matched, clauses.of(Match.NOT_MATCHED), struct),
             only_updates=all(clause.action is not Action.DELETE for clause in clauses.in_order),
@@ -264,9 +265,10 @@ def _not_matched_by_source(
     return rest.select(FILE, POSITION, CLAUSE, *values_by_clause(clauses, struct, None, rest))
 
 
-def _positions(part: DataFrame) -> DataFrame:
-    """Return the positions of the rows that a clause applies to."""
-    return part.where(F.col(CLAUSE).isNotNull()).select(FILE, POSITION)
+def _positions(part: DataFrame, *, once: bool) -> DataFrame:
+    """Return the positions of the rows that a clause applies to; `once` if several source rows may match a row."""
+    positions = part.where(F.col(CLAUSE).isNotNull()).select(FILE, POSITION)
+    return positions.distinct() if once else positions
 
 
 def _has_update(clauses: Sequence[Clause]) -> bool:

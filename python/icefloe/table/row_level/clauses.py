@@ -96,6 +96,12 @@ class Clauses:
         """Return the clauses that apply to the same rows."""
         return [clause for clause in self.in_order if clause.match is match]
 
+    @property
+    def delete_all_matched(self) -> bool:
+        """Whether the only clause of matched rows deletes them all. As in Spark, several source rows may match a row then."""
+        of_matched = self.of(Match.MATCHED)
+        return len(of_matched) == 1 and of_matched[0].action is Action.DELETE and of_matched[0].condition is None
+
     def require_any(self) -> None:
         """Raise ValidationError when there is no clause."""
         if not self.in_order:

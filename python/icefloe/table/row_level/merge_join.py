@@ -29,7 +29,7 @@ from icefloe.table.row_level.filtered_rows import FilteredRows
 from icefloe.table.row_level.fitted_columns import decoded, fitted
 from icefloe.table.row_level.join_keys import resolved_keys
 from icefloe.table.row_level.join_pairs import JoinPairs, columns_of, joined_blocks, restricted
-from icefloe.table.row_level.joined_rows import SOURCE_ROW, JoinedRows
+from icefloe.table.row_level.joined_rows import SOURCE_ROW, JoinedRows, first_of_position
 from icefloe.table.row_level.key_ranges import key_ranges, storage_of
 from icefloe.table.row_level.nested_types import converts_nested
 from icefloe.table.row_level.row_changes import RowChanges
@@ -96,9 +96,10 @@ class MergeJoin:
         of_source_rows = self._bound(clauses.of(Match.NOT_MATCHED), source=True, target=False)
         of_unmatched_target = self._bound(clauses.of(Match.NOT_MATCHED_BY_SOURCE), source=False, target=True)
         found = self._joined
-        matched = self._run(of_pairs, found.pairs)
+        pairs = found.pairs.filter(first_of_position(found.pairs)) if clauses.delete_all_matched else found.pairs
+        matched = self._run(of_pairs, pairs)
         only_keys = not self._on.of_pairs and len(self._keys_by_name) == len(self._on.keys)
-        check_cardinality(matched, self._rows(found.pairs), list(self._on.source_columns), only_keys=only_keys)
+        check_cardinality(matched, self._rows(pairs), list(self._on.source_columns), only_keys=only_keys)
         others = self._run(of_unmatched_target, found.of_target, with_source=False)
         return RowChanges(self.schema, (matched, others, self._run(of_source_rows, found.of_source)))
 

@@ -71,6 +71,18 @@ def test_merge_refuses_two_source_rows_for_one_target_row(new_table, rows):
     assert len(table.snapshots()) == 2
 
 
+@pytest.mark.parametrize("mode", ["copy-on-write", "merge-on-read"])
+def test_merge_that_deletes_all_matches_accepts_two_source_rows_for_one_target_row(new_table, rows, content, mode):
+    table = new_table(properties={"write.merge.mode": mode})
+    merge = table.merge(rows((1, "x", 1.0), (1, "y", 1.0), (7, "z", 1.0)), on=["id"])
+    result = merge.when_matched_delete().when_not_matched_insert().execute()
+    assert (result.rows_deleted, result.rows_inserted) == (1, 1)
+    assert {row[0] for row in content(table)} == {2, 3, 4, 5, 6, 7}
+    merge = table.merge(rows((2, "x", 1.0), (2, "y", 1.0)), on=["id"])
+    with pytest.raises(ValidationError, match="several source rows"):
+        merge.when_matched_delete("source.value > 0").execute()
+
+
 def test_merge_inserts_every_equal_source_row(new_table, rows):
     table = new_table()
     result = table.merge(rows((7, "x", 1.0), (7, "y", 1.0)), on=["id"]).when_not_matched_insert().execute()
