@@ -6,7 +6,8 @@ import threading
 from types import GenericAlias
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt
+from annotated_types import Ge, Lt
+from pydantic import BaseModel, ConfigDict, StrictInt
 from pydantic import ValidationError as PydanticError
 
 from icefloe.exceptions import ValidationError
@@ -26,9 +27,9 @@ K = TypeVar("K")
 V = TypeVar("V")
 TableVersion: TypeAlias = Literal[1, 2, 3]
 ViewVersion: TypeAlias = Literal[1]
-JsonInt: TypeAlias = Annotated[StrictInt, Field(ge=-(2**31), lt=2**31)]
+JsonInt: TypeAlias = Annotated[StrictInt, Ge(-(2**31)), Lt(2**31)]
 """A whole number of 32 bits in JSON."""
-JsonLong: TypeAlias = Annotated[StrictInt, Field(ge=-(2**63), lt=2**63)]
+JsonLong: TypeAlias = Annotated[StrictInt, Ge(-(2**63)), Lt(2**63)]
 """A whole number of 64 bits in JSON."""
 
 

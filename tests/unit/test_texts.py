@@ -48,7 +48,7 @@ WRONG = {
 }
 
 
-@pytest.fixture(params=["parquet", "avro", "orc"])
+@pytest.fixture(params=["parquet", "avro", pytest.param("orc", marks=pytest.mark.recent_pyarrow)])
 def table(request, tmp_path):
     catalog = load_catalog("lake", type="hadoop", warehouse=str(tmp_path))
     catalog.create_namespace("db")

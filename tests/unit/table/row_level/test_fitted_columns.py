@@ -85,6 +85,7 @@ def test_fitted_refuses_fields_within_lists_and_maps() -> None:
         fitted(pa.chunked_array([pa.nulls(1, pa.map_(pa.string(), extra))]), pa.field("v", pa.map_(pa.string(), PAIR)))
 
 
+@pytest.mark.recent_pyarrow
 def test_fitted_matches_fields_of_structs_by_name() -> None:
     values = pa.array([{"b": 2, "a": 1}, {"b": 3, "a": None}, None], pa.struct([("b", pa.int32()), ("a", pa.int64())]))
     found = fitted(pa.chunked_array([values]), pa.field("v", PAIR))
