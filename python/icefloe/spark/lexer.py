@@ -265,6 +265,19 @@ class Cursor:
         """Return the texts between the commas of the parentheses that follow."""
         return split_items(self.group())
 
+    def name_items(self) -> list[str]:
+        """Return the names between the commas of the parentheses that follow.
+
+        Raises:
+            ValidationError: An item is no name.
+        """
+        names = []
+        for item in self.items():
+            inner = Cursor(item)
+            names.append(inner.name())
+            inner.finish()
+        return names
+
     def rest(self) -> str:
         """Return the text from the next word to the end, and move there."""
         word = self.peek()

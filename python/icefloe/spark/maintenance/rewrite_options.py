@@ -46,7 +46,7 @@ def rewrite_options(procedure: str, options: Mapping[str, str]) -> dict[str, Any
 
 
 def without_estimates(procedure: str, options: Mapping[str, str], *, sorts: bool, zorders: bool) -> dict[str, str]:
-    """Return options without those of the Java runtime's estimates, which have no effect, after a check of their values.
+    """Check the options with which the Java runtime estimates sizes, and return the others; estimates have no effect here.
 
     Args:
         procedure: The procedure, for errors.

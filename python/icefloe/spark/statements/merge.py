@@ -53,7 +53,7 @@ def merge(statement: Statement, text: str) -> DataFrame:
     target = given or parts[-1]
     cursor.expect("USING")
     source_text, source_alias = _source(cursor)
-    names = f" ({', '.join(map(quoted, _column_names(cursor)))})" if cursor.at("(") else ""
+    names = f" ({', '.join(map(quoted, cursor.name_items()))})" if cursor.at("(") else ""
     cursor.expect("ON")
     if not given:
         cursor = Cursor(with_alias(cursor.rest(), parts, target))
@@ -83,16 +83,6 @@ def _source(cursor: Cursor) -> tuple[str, str]:
         text, name = ".".join(quoted(part) for part in parts), parts[-1]
         text += _version(cursor)
     return text, _alias(cursor, "ON") or name
-
-
-def _column_names(cursor: Cursor) -> list[str]:
-    """Return the names that an alias gives to the columns of the source: ``AS s (id, name)``."""
-    names = []
-    for item in cursor.items():
-        inner = Cursor(item)
-        names.append(inner.name())
-        inner.finish()
-    return names
 
 
 def _version(cursor: Cursor) -> str:

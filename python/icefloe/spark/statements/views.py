@@ -27,7 +27,7 @@ def create_view(statement: Statement, text: str) -> None:
         cursor.expect("TEMPORARY")
     cursor.expect("VIEW")
     name = quoted(cursor.name())
-    columns = _columns(cursor)
+    columns = cursor.name_items() if cursor.at("(") else None
     cursor.expect("AS")
     if not cursor.at(*QUERIES):
         raise cursor.error("a query after AS")
@@ -47,15 +47,3 @@ def explain(statement: Statement, text: str) -> DataFrame:
     if not cursor.at(*QUERIES):
         raise cursor.error("a query after EXPLAIN")
     return frame_of_query(statement, cursor.rest(), command=f"EXPLAIN {mode}")
-
-
-def _columns(cursor: Cursor) -> list[str] | None:
-    """Return the names of a view's columns in the parentheses that follow; None without parentheses."""
-    if not cursor.at("("):
-        return None
-    names = []
-    for item in cursor.items():
-        inner = Cursor(item)
-        names.append(inner.name())
-        inner.finish()
-    return names

@@ -2,62 +2,17 @@
 
 import json
 import pickle
-from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from icefloe.catalog import load_catalog
 from icefloe.exceptions import ValidationError
-from icefloe.partitioning import PartitionField, PartitionSpec
-from icefloe.schema import Schema
 from icefloe.table import StaticTable
 from icefloe.table.doctor import Severity
 from icefloe.table.write.equality_deletes import write_equality_deletes
-from icefloe.transforms import IdentityTransform
-from icefloe.types import ListType, LongType, MapType, NestedField, StringType, StructType
 
-SCHEMA = Schema(NestedField(1, "id", LongType()), NestedField(2, "kind", StringType()))
-BY_KIND = PartitionSpec(PartitionField(2, 1000, IdentityTransform(), "kind"))
+from tests.unit.table.doctor.doctor_tables import BY_KIND, found, rewrite_metadata, rows_from
+
 DAY_MS = 86_400_000
-
-
-def rows_from(start, count=3):
-    return pa.table({"id": range(start, start + count), "kind": ["a", "b", "a", "b", "a"][:count]})
-
-
-@pytest.fixture
-def catalog(tmp_path):
-    with load_catalog("lake", type="memory", warehouse=str(tmp_path)) as made:
-        made.create_namespace("db")
-        yield made
-
-
-@pytest.fixture
-def new_table(catalog):
-    def make(appends=1, spec=None, **properties):
-        names = {name.replace("__", "-").replace("_", "."): value for name, value in properties.items()}
-        table = catalog.create_table(
-            "db.t", SCHEMA, **({} if spec is None else {"partition_spec": spec}), properties=names
-        )
-        for number in range(appends):
-            table.append(rows_from(number * 3))
-        return table
-
-    return make
-
-
-def found(table, **options):
-    return {one.code: one for one in table.doctor(**options).findings}
-
-
-def rewrite_metadata(catalog, table, change):
-    """Register a version of a table whose metadata JSON was changed by hand, as another writer would have written it."""
-    metadata = json.loads(Path(table.metadata_location).read_text())
-    change(metadata)
-    location = str(Path(table.metadata_location).with_name("00099-by-hand.metadata.json"))
-    Path(location).write_text(json.dumps(metadata))
-    return catalog.register_table("db.t", location, overwrite=True)
 
 
 def test_doctor_finds_nothing_in_a_fresh_table(new_table):
@@ -292,94 +247,6 @@ def test_doctor_reports_properties_that_fight(catalog, new_table, properties, co
     (finding,) = table.doctor().findings
     assert (finding.code, finding.sentence) == (code, sentence)
     assert finding.command.startswith("icefloe --catalog lake properties unset db.t ")
-
-
-def test_doctor_reports_missing_and_truncated_files(new_table):
-    table = new_table(appends=3)
-    first, second, _ = (task.file.file_path for task in table.scan().plan_files())
-    Path(first).unlink()
-    Path(second).write_bytes(Path(second).read_bytes()[:-1])
-    for how in ("list", "heads"):
-        findings = found(table, files=how)
-        assert findings["missing-files"].evidence["locations"] == [first]
-        assert findings["wrong-file-sizes"].evidence["locations"] == [second]
-        assert findings["missing-files"].severity is Severity.ERROR
-    assert "missing-files" not in found(table)
-
-
-def test_doctor_reports_files_whose_footers_cannot_be_read(new_table):
-    table = new_table(appends=5)
-    first, second, third, *_ = (task.file.file_path for task in table.scan().plan_files())
-    Path(first).unlink()
-    Path(second).write_bytes(b"no Parquet")
-    pq.write_table(pq.read_table(third).slice(1), third)
-    findings = found(table, files="heads", statistics=True)
-    assert set(findings["unreadable-files"].evidence["reasons"]) == {first, second}
-    assert findings["unreadable-files"].severity is Severity.ERROR
-    assert list(findings["wrong-statistics"].evidence["differences"]) == [third]
-    assert findings["missing-files"].evidence["locations"] == [first]
-
-
-def test_doctor_reports_manifests_that_cannot_be_read(new_table):
-    table = new_table(appends=2)
-    Path(table.inspect.manifests().column("path")[0].as_py()).write_bytes(b"no Avro")
-    diagnosis = table.doctor(files="list", statistics=True)
-    (finding,) = (one for one in diagnosis.findings if one.severity is Severity.ERROR)
-    assert (finding.code, diagnosis.is_healthy) == ("unreadable-metadata", False)
-    assert finding.evidence["stopped_checks"] == ["files", "storage by list", "footers"]
-    assert diagnosis.checks == ("properties", "format", "history", "manifests")
-    assert "the magic bytes are missing" in finding.sentence
-
-
-def test_doctor_reports_a_missing_manifest_list(new_table):
-    table = new_table()
-    location = table.current_snapshot().manifest_list
-    Path(location).unlink()
-    (finding,) = table.doctor().findings
-    assert (finding.code, finding.evidence["reason"].startswith(f"{location}: no such file")) == (
-        "unreadable-metadata",
-        True,
-    )
-
-
-def test_doctor_reports_statistics_that_contradict_footers(new_table):
-    table = new_table()
-    (task,) = table.scan().plan_files()
-    size = Path(task.file.file_path).stat().st_size
-    schema = pq.read_schema(task.file.file_path)
-    pq.write_table(pa.table({"id": [7, 8], "kind": [None, "b"]}).cast(schema), task.file.file_path)
-    padded = Path(task.file.file_path)
-    assert padded.stat().st_size != size
-    finding = found(table, statistics=True)["wrong-statistics"]
-    (differences,) = finding.evidence["differences"].values()
-    assert "record_count is 3 in the manifest and 2 in the footer" in differences
-    assert "null count of field 2 is 0 in the manifest and 1 in the footer" in differences
-    assert "upper bound of field 1 is 2 in the manifest and 8 in the footer" in differences
-    assert not any("lower bound of field 1" in one for one in differences)
-
-
-def test_doctor_compares_footers_of_files_with_columns_that_were_dropped_since(catalog):
-    first = StructType(NestedField(5, "x", LongType()), NestedField(6, "y", LongType()))
-    second = StructType(NestedField(9, "x", LongType()), NestedField(10, "y", LongType()))
-    nested = (
-        NestedField(2, "places", ListType(3, first, element_required=False)),
-        NestedField(4, "named", MapType(7, StringType(), 8, second, value_required=False)),
-    )
-    table = catalog.create_table("db.nested", Schema(NestedField(1, "id", LongType()), *nested))
-    points = [[{"x": 1, "y": 2}], None]
-    maps = [[("k", {"x": 1, "y": 2})], []]
-    table.append(pa.table({"id": [1, 2], "places": points, "named": maps}, schema=table.schema().as_arrow()))
-    with table.update_schema() as update:
-        update.delete_column("id")
-        update.delete_column("places.element.x")
-        update.delete_column("named.value.y")
-    with table.update_schema() as update:
-        update.add_column("id", StringType())
-        update.rename_column("places", "points")
-    table.append(pa.table({"id": ["a"]}))
-    table.maintenance.expire_snapshots().older_than("0s").clean_expired_metadata().execute()
-    assert len(table.schemas()) == 1
-    assert table.doctor(statistics=True).findings == ()
 
 
 def test_doctor_of_a_static_table_has_no_commands(new_table):
