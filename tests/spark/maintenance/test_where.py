@@ -5,7 +5,7 @@ from datetime import datetime, timedelta, timezone
 import pyarrow as pa
 import pytest
 from icefloe.catalog import load_catalog
-from icefloe.exceptions import ResolveError
+from icefloe.exceptions import ResolveError, ValidationError
 from icefloe.spark.maintenance.where import where, zone_of
 
 START = datetime(2026, 7, 1, tzinfo=timezone.utc)
@@ -22,6 +22,35 @@ def table():
         plain = [time.replace(tzinfo=None) for time in times]
         made.append(pa.table({"At": times, "local": plain, "day": [time.date() for time in times]}, columns))
         yield made
+
+
+@pytest.fixture
+def typed():
+    with load_catalog("scratch", type="memory") as catalog:
+        catalog.create_namespace("db")
+        kinds = {"at": pa.timestamp("us", "UTC"), "local": pa.timestamp("us"), "day": pa.date32(), "late": pa.bool_()}
+        columns = pa.schema(list((kinds | {"name": pa.string(), "number": pa.int64(), "cost": pa.float64()}).items()))
+        times = [START + timedelta(hours=6 * number) for number in range(12)]
+        rows = [
+            {
+                "at": time,
+                "local": time.replace(tzinfo=None),
+                "day": time.date(),
+                "late": None if number % 5 == 4 else number > 5,
+                "name": ["soon", "IT'S", None, "later"][number % 4],
+                "number": number,
+                "cost": number / 2,
+            }
+            for number, time in enumerate(times)
+        ]
+        made = catalog.create_table("db.typed", columns)
+        made.append(pa.Table.from_pylist(rows, columns))
+        yield made
+
+
+def spark_rows(table, spark):
+    schema = "at timestamp, local timestamp_ntz, day date, late boolean, name string, number bigint, cost double"
+    return spark.createDataFrame(table.scan().to_arrow()).to(spark.createDataFrame([], schema).schema)
 
 
 @pytest.fixture
@@ -64,3 +93,48 @@ def test_other_columns_are_named(table):
 @pytest.mark.parametrize(("name", "hours"), [("Z", 0), ("UTC+3", 3), ("-0:30", -0.5), ("Asia/Tokyo", 9)])
 def test_zones_are_regions_or_offsets(name, hours):
     assert START.astimezone(zone_of(name)).utcoffset() == timedelta(hours=hours)
+
+
+CONSTANTS = [
+    "day > date_sub(date '2026-07-04', 2)",
+    "at < timestamp '2026-07-03 00:00:00' - interval '1' day and day >= '2026-07-01'",
+    "at >= date '2026-07-02'",
+    "at between to_date('2026-07-01') + 1 and current_timestamp() + interval 100 years",
+    "local > make_timestamp_ntz(2026, 7, 2, 6, 0, 0)",
+    "day in (current_date(), date '2026-07-01' + 1)",
+    "late",
+    "not late and day < current_date() + interval 100 years",
+    "(late) or name like concat('s', '%')",
+    "name = upper('it\\'s') or name <=> concat('so', 'on')",
+    "1 = 1 and late",
+    "number > 1 + 1 and number <> abs(-4)",
+    "number * 1 is null or cost < 10.5 / 3",
+]
+
+
+@pytest.mark.parametrize("name", ["UTC", "America/Los_Angeles"])
+@pytest.mark.parametrize("condition", CONSTANTS[:-1])
+def test_constants_and_boolean_columns_select_the_rows_of_spark(typed, spark, zone, name, condition):
+    zone(name)
+    found = typed.scan(where(condition, typed.schema(), spark))
+    assert found.count() == spark_rows(typed, spark).where(condition).count()
+
+
+def test_transforms_may_have_the_name_of_their_catalog(typed, spark):
+    for condition in ("lake.system.days(at) = date '2026-07-02'", "system.bucket(4, number) = 4 - 1"):
+        plain = condition.split("system.")[1].replace("4 - 1", "3")
+        assert where(condition, typed.schema(), spark) == where(plain, typed.schema())
+
+
+@pytest.mark.parametrize(
+    ("condition", "reason"),
+    [
+        ("number = 1 + null", "NULL"),
+        ("number > rand()", "differs from call to call"),
+        ("name = uuid()", "differs from call to call"),
+        (CONSTANTS[-1], "filter"),
+    ],
+)
+def test_refused_conditions_say_why(typed, spark, condition, reason):
+    with pytest.raises(ValidationError, match=reason):
+        where(condition, typed.schema(), spark)

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from icefloe.expressions import And, BooleanExpression, Not, Or
 from icefloe.expressions.filter import Filter
-from icefloe.expressions.literals import Literal, StringLiteral, TimestampLiteral
+from icefloe.expressions.literals import DateLiteral, Literal, StringLiteral, TimestampLiteral
 from icefloe.expressions.predicates import LiteralPredicate, SetPredicate, column_names, with_column
 from icefloe.expressions.terms import Reference
 from icefloe.spark.maintenance.rewrite_options import filter_text
@@ -31,12 +31,16 @@ def where(condition: str, schema: Schema, spark: Any = None) -> BooleanExpressio
     Args:
         condition: A condition of Spark SQL.
         schema: The table's schema.
-        spark: Session; None for UTC.
+        spark: Session, which computes constants such as `current_date() - 7`; None for UTC and literals alone.
 
     Raises:
         ResolveError: A column does not exist.
-        ValidationError: The condition is no filter.
+        ValidationError: The condition is no filter, or a constant is NULL or random.
     """
+    if spark is not None:
+        from icefloe.spark.maintenance.folding import fold
+
+        condition = fold(condition, spark)
     expression = Filter.of(filter_text(condition), schema).expression
     return _resolved(expression, schema, zone_of("UTC" if spark is None else spark.conf.get(_ZONE)))
 
@@ -90,6 +94,8 @@ def _in_zone(value: Literal, zone: tzinfo) -> Literal:
 
 
 def _moment(value: Literal) -> datetime | None:
+    if isinstance(value, DateLiteral):
+        return _EPOCH + timedelta(days=value.value)
     if isinstance(value, TimestampLiteral) and not value.zoned:
         return _EPOCH + timedelta(microseconds=value.value)
     return datetime.fromisoformat(value.value.strip()) if isinstance(value, StringLiteral) else None
