@@ -49,6 +49,7 @@ from icefloe._core_api.reachability import (
     FilesOfSnapshots,
     ReachableFiles,
     files_of_snapshots,
+    newest_versions,
     normalized_locations,
     reachable_files,
 )
@@ -127,6 +128,7 @@ __all__ = [
     "merge_manifests",
     "merge_sketches",
     "months",
+    "newest_versions",
     "normalized_locations",
     "own_deletes",
     "pack_tasks",

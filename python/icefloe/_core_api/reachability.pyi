@@ -3,7 +3,7 @@
 from typing import final
 
 import pyarrow as pa
-from icefloe._core_api.arrow import ArrayLike
+from icefloe._core_api.arrow import ArrayLike, BatchLike
 from icefloe._core_api.io import FileIo
 
 @final
@@ -75,6 +75,16 @@ def reachable_files(io: FileIo, *, lists: list[str], manifests: list[str], other
     Raises:
         MissingFileError: A manifest list or manifest does not exist.
         CorruptFileError: A manifest list or manifest is malformed.
+    """
+
+def newest_versions(files: BatchLike) -> pa.BooleanArray:
+    """Return for each row of a report whether it is the newest version of its file; of equally new rows the last one is.
+
+    ``files`` has the columns ``location`` utf8 and ``last_modified_ms`` int64, both without nulls. Locations are compared in
+    normalised spelling.
+
+    Raises:
+        ValidationError: A column is missing or of another type.
     """
 
 def normalized_locations(locations: ArrayLike) -> pa.StringArray:

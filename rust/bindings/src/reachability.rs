@@ -4,14 +4,15 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{ArrayRef, StringArray, UInt8Array};
+use arrow_array::types::Int64Type;
+use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray, UInt8Array};
 use icefloe_engine::Error;
-use icefloe_engine::reachability::{self, EqualNames, Match, Roots};
+use icefloe_engine::reachability::{self, EqualNames, Match, NewestVersions, Roots};
 use icefloe_engine::runtime::block_on_checking;
 use icefloe_format::Error as FormatError;
 use pyo3::prelude::*;
 
-use crate::arrow::{ArrayIn, array_out, batch_out};
+use crate::arrow::{ArrayIn, StreamIn, array_out, batch_out, raise_arrow};
 use crate::error::{raise, raise_format};
 use crate::io::PyFileIo;
 
@@ -129,6 +130,28 @@ fn reachable_files(
     Ok(ReachableFiles { inner })
 }
 
+/// Find the newest version of each file of a report.
+#[pyfunction]
+fn newest_versions<'py>(py: Python<'py>, files: StreamIn) -> PyResult<Bound<'py, PyAny>> {
+    let newest = py.detach(|| {
+        let mut versions = NewestVersions::default();
+        for batch in files.0 {
+            let batch = batch.map_err(raise_arrow)?;
+            let (locations, modified) = versions_of(&batch).ok_or_else(|| {
+                raise_format(FormatError::invalid("files", "expected location, last_modified_ms"))
+            })?;
+            versions.add(locations, modified);
+        }
+        PyResult::Ok(versions.finish())
+    })?;
+    array_out(py, &(Arc::new(newest) as ArrayRef))
+}
+
+fn versions_of(files: &RecordBatch) -> Option<(&StringArray, &Int64Array)> {
+    let locations = files.column_by_name("location")?.as_string_opt()?;
+    Some((locations, files.column_by_name("last_modified_ms")?.as_primitive_opt::<Int64Type>()?))
+}
+
 /// Normalise the spellings of locations.
 #[pyfunction]
 fn normalized_locations<'py>(py: Python<'py>, locations: ArrayIn) -> PyResult<Bound<'py, PyAny>> {
@@ -156,5 +179,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<ReachableFiles>()?;
     module.add_function(wrap_pyfunction!(files_of_snapshots, module)?)?;
     module.add_function(wrap_pyfunction!(reachable_files, module)?)?;
+    module.add_function(wrap_pyfunction!(newest_versions, module)?)?;
     module.add_function(wrap_pyfunction!(normalized_locations, module)?)
 }

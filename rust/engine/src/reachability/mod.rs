@@ -8,8 +8,10 @@ mod identity;
 mod read;
 mod set;
 mod spelling;
+mod versions;
 
 pub use files::{FilesOfSnapshots, files_of_snapshots};
 pub use read::Roots;
 pub use set::{EqualNames, Match, ReachableFiles};
 pub use spelling::normalized;
+pub use versions::NewestVersions;

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from icefloe import _core
 from icefloe.exceptions import ValidationError
 from icefloe.table.maintenance.locations import is_below
 
@@ -31,6 +32,8 @@ def listed_files(io: FileIO, roots: Iterable[str]) -> pa.Table:
 
 def inventory_files(inventory: Any, roots: tuple[str, ...]) -> pa.Table:
     """Return the files of an inventory report that are below directories, in the columns of `LISTING_SCHEMA`.
+
+    A report of a bucket that keeps versions has a row for each version of a file; the newest one is returned, which a deletion removes.
 
     Args:
         inventory: Arrow data with `file_path` (text), `last_modified` (a timestamp, in UTC if it has no time zone) and optionally
@@ -61,20 +64,10 @@ def inventory_files(inventory: Any, roots: tuple[str, ...]) -> pa.Table:
     if paths.null_count + modified.null_count > 0:
         raise ValidationError("inventory: expected a file_path and a last_modified in every row, got null")
     files = pa.table([paths, size, modified], schema=LISTING_SCHEMA)
+    newest = _core.newest_versions(files)
+    if newest.true_count < len(newest):
+        files = files.filter(newest)
     return pa.Table.from_batches([_below(part, roots) for part in parts_of(files)], LISTING_SCHEMA)
-
-
-def newest_versions(orphans: pa.Table, inventory: pa.Table, older_than_ms: int) -> pa.Table:
-    """Return each orphan file of a report once, without the files of which the report has a row that is not old.
-
-    A report of a bucket that keeps versions has a row for each version of a file, and a deletion removes the newest one.
-    """
-    young = inventory.filter(pc.greater_equal(inventory.column("last_modified_ms"), older_than_ms)).column("location")
-    young = young.filter(pc.is_in(young, value_set=orphans.column("location")))
-    old = orphans.filter(pc.invert(pc.is_in(orphans.column("location"), value_set=young)))
-    newest = [("size", "max"), ("last_modified_ms", "max")]
-    distinct = old.group_by("location", use_threads=False).aggregate(newest)
-    return distinct.rename_columns(["location", "size", "last_modified_ms"]).cast(LISTING_SCHEMA)
 
 
 def _below(part: pa.RecordBatch, roots: tuple[str, ...]) -> pa.RecordBatch:

@@ -13,7 +13,7 @@ from icefloe.table.environment import SYSTEM, Environment
 from icefloe.table.maintenance.age import Moment, iso_time, moment_ms
 from icefloe.table.maintenance.deletion import FILE_SCHEMA, delete_files
 from icefloe.table.maintenance.locations import is_below, table_roots
-from icefloe.table.maintenance.orphans.listing import inventory_files, listed_files, newest_versions
+from icefloe.table.maintenance.orphans.listing import inventory_files, listed_files
 from icefloe.table.maintenance.orphans.neighbours import check_catalog, check_listing
 from icefloe.table.maintenance.orphans.orphan_values import RemoveOrphanFilesPlan, RemoveOrphanFilesResult
 from icefloe.table.maintenance.orphans.orphans import (
@@ -171,9 +171,6 @@ class RemoveOrphanFiles:
         reachable = reachable_files(self._table.io, metadata, location, snapshot_ids)
         prefixes = PrefixRules(self._mode, self._equal_schemes, self._equal_authorities)
         orphans = find_orphans(files, reachable, metadata, roots, self._older_than_ms, prefixes)
-        found = orphans.files
-        if self._inventory is not None:
-            found = newest_versions(found, files, self._older_than_ms)
         return RemoveOrphanFilesPlan(
             table_name=dotted_name(self._table),
             table_uuid=str(metadata.table_uuid),
@@ -185,7 +182,7 @@ class RemoveOrphanFiles:
             prefixes=prefixes,
             listed_count=files.num_rows,
             ignored=orphans.ignored,
-            orphans=found,
+            orphans=orphans.files,
         )
 
     def execute(self, plan: Plan | None = None) -> RemoveOrphanFilesResult:

@@ -166,7 +166,7 @@ def test_inventory_replaces_the_listing(table):
     orphan = put(table, "data/orphan.parquet")
     missing = f"{table.location()}/data/missing.parquet"
     neighbour = f"{table.location()}2/data/orphan.parquet"
-    paths = [*files_of(table), missing, neighbour, f"file:{orphan.removeprefix('file://')}/"]
+    paths = [*files_of(table), missing, neighbour, f"file:{orphan.removeprefix('file://')}"]
     old = datetime(2001, 1, 1, microsecond=123_456)
     for kind in (pa.timestamp("s"), pa.timestamp("ms"), pa.timestamp("us", "UTC"), pa.timestamp("ns", "Asia/Tokyo")):
         inventory = pa.table(
@@ -176,7 +176,7 @@ def test_inventory_replaces_the_listing(table):
             }
         )
         plan = removal(table).inventory(inventory).plan()
-        assert set(plan.orphans.column("location").to_pylist()) == {orphan, missing, paths[-1]}
+        assert set(plan.orphans.column("location").to_pylist()) == {missing, paths[-1]}  # one spelling of each file
     result = table.maintenance.execute(plan)
     assert not table.io.core.exists(orphan)
     assert result.deletion.failures == ()
