@@ -32,7 +32,7 @@ def checked_integer(name: str, value: object, least: int | None = None) -> int:
     Raises:
         ValidationError: The value is no whole number, a boolean, or too small.
     """
-    number = _integer(value)
+    number = integer_of(value)
     if number is None or (least is not None and number < least):
         bound = "" if least is None else f", {least} or above"
         raise ValidationError(f"{name}: expected a whole number{bound}, got {value!r}")
@@ -45,7 +45,7 @@ def checked_snapshot_id(value: object, name: str = "snapshot_id") -> int:
     Raises:
         ValidationError: The value is no whole number.
     """
-    number = _integer(value)
+    number = integer_of(value)
     if number is None:
         raise ValidationError(
             f"{name}: expected the id of a snapshot, a whole number, got {value!r}; snapshots() returns the table's snapshots"
@@ -59,7 +59,7 @@ def checked_time_ms(name: str, value: Any) -> int | float:
     Raises:
         ValidationError: The value is no finite number.
     """
-    number = _integer(value)
+    number = integer_of(value)
     if number is None and isinstance(value, float) and math.isfinite(value):
         return value
     if number is None:
@@ -146,7 +146,8 @@ def checked_items(name: str, value: object, kind: type | tuple[type, ...], of: s
     return value
 
 
-def _integer(value: Any) -> int | None:
+def integer_of(value: Any) -> int | None:
+    """Return a whole number as an int, also one of NumPy; None for a boolean and for any other value."""
     if type(value) is int:
         return value
     if isinstance(value, bool):

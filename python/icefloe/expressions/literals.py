@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 from typing_extensions import Self, TypeVar
 
+from icefloe.arguments import integer_of
 from icefloe.conversions import EXACT, temporal, unscaled_value
 from icefloe.conversions.text import value_from_text
 from icefloe.exceptions import ValidationError
@@ -329,7 +330,7 @@ def literal(value: Any) -> Literal:
     """Return the literal of a Python value; a literal is returned as it is.
 
     Args:
-        value: A bool, int, float, str, bytes, Decimal, UUID, date, time or datetime. A datetime with a zone is converted to UTC.
+        value: A bool, int (also of NumPy), float, str, bytes, Decimal, UUID, date, time or datetime. A datetime with a zone is converted to UTC.
 
     Raises:
         ValidationError: The value is of another type.
@@ -342,6 +343,8 @@ def literal(value: Any) -> Literal:
     for kind, literal_of in _CLASSES:
         if isinstance(value, kind):
             return literal_of(value)
+    if (whole := integer_of(value)) is not None:
+        return LongLiteral(whole)
     known = "bool, int, float, str, bytes, Decimal, UUID, date, time or datetime"
     raise ValidationError(f"literal {value!r}: expected a {known}, got {type(value).__name__}")
 

@@ -6,7 +6,7 @@ import math
 import uuid
 from typing import TYPE_CHECKING, Any
 
-from pydantic_core import from_json, to_json
+from pydantic_core import PydanticSerializationError, from_json, to_json
 
 from icefloe.conversions import temporal
 from icefloe.exceptions import FeatureUnsupportedError, ValidationError
@@ -41,11 +41,19 @@ if TYPE_CHECKING:
 def expression_to_json(expr: BooleanExpression) -> str:
     """Return an expression as JSON text.
 
+    Raises:
+        ValidationError: A text has half of a surrogate pair, which is no character.
+
     >>> from icefloe.expressions import GreaterThan
     >>> expression_to_json(GreaterThan("x", 5))
     '{"type":"gt","term":"x","value":5}'
     """
-    return to_json(to_json_value(expr)).decode()
+    try:
+        return to_json(to_json_value(expr)).decode()
+    except PydanticSerializationError as error:
+        raise ValidationError(
+            f"filter: expected text of whole characters, got half of a surrogate pair in {expr}"
+        ) from error
 
 
 @json_form.register(BooleanExpression)

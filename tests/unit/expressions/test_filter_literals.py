@@ -6,6 +6,7 @@ import json
 import uuid
 from datetime import date, datetime, timedelta, timezone
 
+import numpy as np
 import pytest
 from icefloe import _core
 from icefloe.exceptions import ValidationError
@@ -91,3 +92,16 @@ def test_fit_literals_converts_sets_transforms_and_negations():
 def test_fit_literals_leaves_unknown_names_unchanged():
     expression = EqualTo("nowhere", NAIVE)
     assert fit_literals(SCHEMA, expression) is expression
+
+
+def test_whole_numbers_of_numpy_are_literals():
+    assert EqualTo("id", np.int64(5)) == EqualTo("id", 5)
+    assert In("id", np.array([1, 2], np.uint8)) == In("id", [1, 2])
+    with pytest.raises(ValidationError, match="expected a bool, int"):
+        EqualTo("id", np.datetime64("2026-01-31"))
+
+
+@pytest.mark.parametrize("expression", [EqualTo("s", "\ud800"), In("s", ["a", "b\udfff"]), EqualTo("\ud800", 1)])
+def test_half_of_a_surrogate_pair_is_refused(expression):
+    with pytest.raises(ValidationError, match="expected text of whole characters, got half of a surrogate pair"):
+        expression_to_json(expression)

@@ -74,22 +74,8 @@ def _commit_without_removals(operation: RowLevelOperation, rows: list[pa.RecordB
 
 
 def _written(target: Target, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> list[pa.RecordBatch]:
-    """Write rows to data files; nothing for no rows. An error of the rows is raised as it is, not as the writer reports it."""
+    """Write rows to data files; nothing for no rows."""
     schema = pa.schema([field.with_nullable(True) for field in schema])
-    failures: list[BaseException] = []
-
-    def guarded() -> Iterator[pa.RecordBatch]:
-        try:
-            for batch in batches:
-                yield pa.RecordBatch.from_arrays(batch.columns, schema=schema)
-        except BaseException as failure:
-            failures.append(failure)
-            raise
-
-    try:
-        files = target.writer.data_files(pa.RecordBatchReader.from_batches(schema, guarded()))
-    except Exception:
-        if failures:
-            raise failures[0] from None
-        raise
+    nullable = (pa.RecordBatch.from_arrays(batch.columns, schema=schema) for batch in batches)
+    files = target.writer.data_files(pa.RecordBatchReader.from_batches(schema, nullable))
     return [files] if files.num_rows > 0 else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -52,14 +53,14 @@ class JoinCondition:
         >>> JoinCondition.of("target.id = source.key").terms()
         ((JoinKey(target='id', source='key', null_safe=False, exact=False, cast=False),), ())
         """
-        if isinstance(on, str):
+        if isinstance(on, str) and on.strip():
             parse(on, any_function=any_function)
             return JoinCondition(text=on, any_function=any_function)
         if isinstance(on, (BooleanExpression, pc.Expression)):
             return JoinCondition(expressions=(on,))
         if isinstance(on, Mapping):
             parts: list[Any] = [JoinKey(target, source) for target, source in on.items()]
-        elif isinstance(on, Sequence) and not isinstance(on, bytes):
+        elif isinstance(on, Sequence) and not isinstance(on, str | bytes):
             parts = [JoinKey(one, one) if isinstance(one, str) else one for one in on]
         else:
             raise ValidationError(f"merge: no key columns; {_EXPECTED}, got {on!r}")
@@ -73,6 +74,9 @@ class JoinCondition:
             *(one for one in others if not isinstance(one, (BooleanExpression, pc.Expression))),
         ):
             raise ValidationError(f"merge, on: expected names of columns and expressions, got {wrong!r}")
+        repeated = next((name for name, count in Counter(key.target for key in keys).items() if count > 1), None)
+        if repeated is not None:
+            raise ValidationError(f"merge, on: expected each key column once, got {repeated!r} several times")
         return JoinCondition(keys=keys, expressions=others)
 
     def terms(self, names: Collection[str] = ()) -> tuple[tuple[JoinKey, ...], tuple[Any, ...]]:

@@ -35,7 +35,7 @@ from icefloe.table.row_level.nested_types import converts_nested
 from icefloe.table.row_level.row_changes import RowChanges
 from icefloe.table.row_level.source_rows import source_table
 from icefloe.table.scan.metadata_columns import with_metadata_columns
-from icefloe.table.write.arrow_input import to_stream
+from icefloe.table.write.arrow_input import to_reader
 from icefloe.table.write.rows import FILE, POS
 from icefloe.types.arrow import storage_schema
 
@@ -69,7 +69,7 @@ class MergeJoin:
         self._needs_all = needs_all
         self._memory_limit = memory_limit
         self.schema = storage_schema(schema_to_pyarrow(target.metadata.schema()))
-        stream = source if isinstance(source, pa.Table) else pa.RecordBatchReader.from_stream(to_stream(source))
+        stream = source if isinstance(source, pa.Table) else to_reader(source)
         names = [SOURCE + name for name in stream.schema.names] + [TARGET + name for name in self.schema.names]
         keys, terms = on.terms(names)
         self._keys_by_name = resolved_keys(keys, stream.schema, self.schema)

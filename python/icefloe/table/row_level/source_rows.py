@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from icefloe.table.write.arrow_input import to_stream
+from icefloe.table.write.arrow_input import to_reader
 from icefloe.types.arrow import storage_table
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def source_table(data: object, convert: Callable[[pa.Table], pa.Table], memory_l
     """
     if isinstance(data, pa.Table):
         return convert(storage_table(data))
-    reader = pa.RecordBatchReader.from_stream(to_stream(data))
+    reader = to_reader(data)
     empty = convert(storage_table(reader.schema.empty_table()))
     return _collected(_converted(reader, convert), empty.schema, memory_limit)
 

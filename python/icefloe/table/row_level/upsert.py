@@ -16,7 +16,7 @@ from icefloe.table.row_level.join_keys import JoinKey
 from icefloe.table.row_level.memory_limit import MEMORY_LIMIT
 from icefloe.table.row_level.merge import Merge
 from icefloe.table.row_level.row_difference import rows_differ
-from icefloe.table.write.arrow_input import to_stream, to_table
+from icefloe.table.write.arrow_input import to_reader, to_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,6 +69,7 @@ def upsert_rows(  # noqa: PLR0913  the choices that an upsert has
     checked_flag("case_sensitive", case_sensitive)
     schema = target.metadata.schema()
     keys = _keys(schema, join_cols, case_sensitive=case_sensitive)
+    _check_keys(schema, keys)
     if not (update or insert):
         raise ValidationError(
             "upsert: nothing to do; expected when_matched_update_all or when_not_matched_insert_all to be True, got False "
@@ -114,6 +115,20 @@ def _keys(schema: Schema, join_cols: Sequence[str] | None, *, case_sensitive: bo
     return names
 
 
+def _check_keys(schema: Schema, keys: Sequence[str]) -> None:
+    """Raise ValidationError for a key column that is named twice, or that is a field within a struct."""
+    repeated = next((key for key, count in Counter(keys).items() if count > 1), None)
+    if repeated is not None:
+        raise ValidationError(f"upsert: expected each key column once, got {repeated!r} several times in join_cols")
+    columns = [field.name for field in schema.fields]
+    nested = next((key for key in keys if key not in columns and key in schema.column_names), None)
+    if nested is not None:
+        raise ValidationError(
+            f"upsert: the key {nested!r} is a field within a column; expected join_cols with columns of the table "
+            f"({', '.join(columns)}): pass them, or use merge() with on='target.{nested} = source.{nested}'"
+        )
+
+
 def _in_table_case(schema: Schema, names: Sequence[str]) -> list[str]:
     """Return names in the table's spelling, ignoring case; names of no column unchanged."""
     spelled: dict[str, list[str]] = {}
@@ -141,7 +156,7 @@ def _renamed(schema: Schema, rows: pa.Table) -> pa.Table:
 
 
 def _stream(data: object) -> pa.Table | pa.RecordBatchReader:
-    return data if isinstance(data, pa.Table) else pa.RecordBatchReader.from_stream(to_stream(data))
+    return data if isinstance(data, pa.Table) else to_reader(data)
 
 
 def _differs(names: list[str]) -> RowFunction:

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from icefloe.arguments import checked_flag, checked_names, checked_snapshot_id
+from icefloe.arguments import checked_flag, checked_names, checked_snapshot_id, integer_of
 from icefloe.exceptions import ValidationError
 from icefloe.expressions import AlwaysTrue, And
 from icefloe.expressions.filter import to_expression
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from icefloe.typedef import Properties
 
 ALL_COLUMNS = ("*",)
+MOST_ROWS = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -71,12 +72,8 @@ class Scan(ABC):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "selected_fields", as_names(self.selected_fields))
-        if self.limit is not None and (
-            isinstance(self.limit, bool) or not isinstance(self.limit, int) or self.limit < 0
-        ):
-            raise ValidationError(
-                f"limit: expected a whole number of rows, zero or above, or None for all rows; got {self.limit!r}"
-            )
+        if self.limit is not None:
+            object.__setattr__(self, "limit", _checked_limit(self.limit))
         checked_flag("case_sensitive", self.case_sensitive)
         if self.snapshot_id is not None:
             object.__setattr__(self, "snapshot_id", checked_snapshot_id(self.snapshot_id))
@@ -257,3 +254,13 @@ class Scan(ABC):
 def as_names(selected_fields: Iterable[str]) -> tuple[str, ...]:
     """Return column names as a tuple; a single string is refused, because its letters would be names."""
     return checked_names("selected_fields", selected_fields)
+
+
+def _checked_limit(limit: object) -> int:
+    """Return a limit that is a whole number; integers of NumPy are accepted. No table has more rows than 64 bits count."""
+    number = integer_of(limit)
+    if number is None or number < 0:
+        raise ValidationError(
+            f"limit: expected a whole number of rows, zero or above, or None for all rows; got {limit!r}"
+        )
+    return min(number, MOST_ROWS)

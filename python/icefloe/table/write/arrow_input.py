@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import re
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
 import pyarrow as pa
 
 from icefloe.exceptions import ValidationError
 from icefloe.types.arrow import storage_table
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+_INDEX_WITHOUT_NAME = re.compile(r"__index_level_\d+__")
 
 
 def to_stream(data: object) -> object:
@@ -29,10 +39,89 @@ def to_stream(data: object) -> object:
     )
 
 
+def to_reader(data: object) -> pa.RecordBatchReader:
+    """Return data as a reader of batches, unread. A reader is returned as it is, so that it raises its own exceptions.
+
+    Raises:
+        ValidationError: As for `to_stream`, and when a stream that is read later fails.
+    """
+    if isinstance(data, pa.RecordBatchReader):
+        return data
+    reader = pa.RecordBatchReader.from_stream(to_stream(data))
+    return pa.RecordBatchReader.from_batches(reader.schema, _readable(reader, type(data).__name__))
+
+
+def _readable(batches: pa.RecordBatchReader, kind: str) -> Iterator[pa.RecordBatch]:
+    try:
+        yield from batches
+    except pa.ArrowException as error:
+        raise ValidationError(f"data: reading a {kind} failed: {error}") from error
+
+
 def to_table(data: object) -> pa.Table:
     """Return data as an Arrow table, with extension types as their storage types; a stream is read to its end."""
-    whole = data if isinstance(data, pa.Table) else pa.RecordBatchReader.from_stream(to_stream(data)).read_all()
-    return storage_table(whole)
+    return storage_table(data if isinstance(data, pa.Table) else to_reader(data).read_all())
+
+
+@contextmanager
+def stream_to_write(data: object, columns: Collection[str]) -> Iterator[object]:
+    """Yield data as a stream for the core. An exception of a reader is raised as it is; the C interface keeps its text alone.
+
+    The index of a pandas data frame that has no name is left out: Arrow stores it as a column `__index_level_0__`.
+
+    Args:
+        data: As for `to_stream`.
+        columns: The names of the table's columns, which are never left out.
+
+    Raises:
+        ValidationError: As for `to_stream`.
+    """
+    stream = _without_index(to_stream(data), columns)
+    if not isinstance(stream, pa.RecordBatchReader):
+        yield stream
+        return
+    failures: list[BaseException] = []
+    try:
+        yield pa.RecordBatchReader.from_batches(stream.schema, _recorded(stream, failures))
+    except Exception:
+        if failures:
+            raise failures[0] from None
+        raise
+
+
+def _recorded(batches: pa.RecordBatchReader, failures: list[BaseException]) -> Iterator[pa.RecordBatch]:
+    try:
+        yield from batches
+    except BaseException as failure:
+        failures.append(failure)
+        raise
+
+
+def _without_index(stream: object, columns: Collection[str]) -> object:
+    """Return a stream without the columns of a nameless index, unless the table has them."""
+    if type(stream).__module__.partition(".")[0] == "pandas":
+        stream = pa.RecordBatchReader.from_stream(stream)
+    if not isinstance(stream, pa.Table | pa.RecordBatch | pa.RecordBatchReader):
+        return stream
+    left_out = _nameless_index(stream.schema).difference(columns)
+    if not left_out:
+        return stream
+    kept = [position for position, name in enumerate(stream.schema.names) if name not in left_out]
+    if not isinstance(stream, pa.RecordBatchReader):
+        return stream.select(kept)
+    schema = pa.schema([stream.schema.field(position) for position in kept])
+    return pa.RecordBatchReader.from_batches(schema, (batch.select(kept) for batch in stream))
+
+
+def _nameless_index(schema: pa.Schema) -> set[str]:
+    stored = (schema.metadata or {}).get(b"pandas")
+    if stored is None:
+        return set()
+    try:
+        index = json.loads(stored).get("index_columns", ())
+    except (ValueError, AttributeError):
+        return set()
+    return {name for name in index if isinstance(name, str) and _INDEX_WITHOUT_NAME.fullmatch(name)}
 
 
 def _rows_of_column(data: object) -> pa.RecordBatchReader:

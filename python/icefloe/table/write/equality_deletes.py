@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from icefloe.arguments import checked_integer
+from icefloe.exceptions import ValidationError
 from icefloe.manifest.data_file import DataFile
 from icefloe.table.environment import SYSTEM
 from icefloe.table.write.file_writer import FileWriter
@@ -70,7 +73,24 @@ def write_equality_deletes(  # noqa: PLR0913 - what the files hold and how they 
     if properties:
         metadata = metadata.model_copy(update={"properties": {**metadata.properties, **properties}})
     writer = FileWriter(io, metadata, operation_id if operation_id is not None else SYSTEM.new_uuid())
-    return as_data_files(metadata, writer.equality_deletes(keys, equality_ids, spec_id))
+    return as_data_files(metadata, writer.equality_deletes(keys, _checked_ids(equality_ids), spec_id))
+
+
+def _checked_ids(equality_ids: object) -> list[int]:
+    """Return field ids; integers of NumPy are accepted.
+
+    Raises:
+        ValidationError: The value is no collection of whole numbers, but of names for example.
+    """
+    if isinstance(equality_ids, str | bytes | Mapping) or not isinstance(equality_ids, Iterable):
+        raise ValidationError(f"equality_ids: expected a list of field ids such as [1], got {equality_ids!r}")
+    ids = list(equality_ids)
+    for one in ids:
+        if isinstance(one, str):
+            raise ValidationError(
+                f"equality_ids: expected field ids, got the name {one!r}; table.schema().find_field({one!r}).field_id is its field id"
+            )
+    return [checked_integer("equality_ids", one) for one in ids]
 
 
 def as_data_files(metadata: TableMetadata, columns: pa.RecordBatch) -> list[DataFile]:

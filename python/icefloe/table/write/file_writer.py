@@ -12,7 +12,7 @@ from icefloe.table.properties.core import (
     equality_delete_properties,
 )
 from icefloe.table.read_context import schema_json, sort_order_json, spec_json, specs_json
-from icefloe.table.write.arrow_input import to_stream
+from icefloe.table.write.arrow_input import stream_to_write
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,10 +61,10 @@ class FileWriter:
                 written.
         """
         order = self._metadata.sort_order()
-        return self._remember(
-            _core.write_data_files(
+        with stream_to_write(data, self._metadata.schema().column_names) as stream:
+            files = _core.write_data_files(
                 self._io.core,
-                to_stream(data),  # type: ignore[arg-type] # checked to export a stream
+                stream,  # type: ignore[arg-type] # checked to export a stream
                 schema=schema_json(self._metadata.schema()),
                 spec=spec_json(self._metadata.spec()),
                 sort_order=sort_order_json(order) if order.fields else None,
@@ -74,7 +74,7 @@ class FileWriter:
                 partition_id=self._partition_id,
                 task_id=self._next_task(),
             )
-        )
+        return self._remember(files)
 
     def position_deletes(self, positions: pa.Table | pa.RecordBatchReader, targets: pa.Table) -> pa.RecordBatch:
         """Write position delete files; return DataFile columns.
@@ -111,10 +111,10 @@ class FileWriter:
             SchemaMismatchError: The rows lack a column or have other types.
         """
         order = self._metadata.sort_order()
-        return self._remember(
-            _core.write_equality_deletes(
+        with stream_to_write(keys, self._metadata.schema().column_names) as stream:
+            files = _core.write_equality_deletes(
                 self._io.core,
-                to_stream(keys),  # type: ignore[arg-type] # checked to export a stream
+                stream,  # type: ignore[arg-type] # checked to export a stream
                 equality_ids=list(equality_ids),
                 schema=schema_json(self._metadata.schema()),
                 spec=spec_json(self._spec(spec_id)),
@@ -125,7 +125,7 @@ class FileWriter:
                 partition_id=self._partition_id,
                 task_id=self._next_task(),
             )
-        )
+        return self._remember(files)
 
     def _spec(self, spec_id: int | None) -> PartitionSpec:
         specs = self._metadata.specs()

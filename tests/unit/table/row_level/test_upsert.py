@@ -9,6 +9,8 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 from icefloe.exceptions import ResolveError, ValidationError
+from icefloe.schema import Schema
+from icefloe.types import LongType, NestedField, StructType
 
 NAN = float("nan")
 OTHER_NAN = struct.unpack("<d", struct.pack("<Q", 0x7FF8_0000_0000_0001))[0]
@@ -135,3 +137,22 @@ def test_upsert_refuses_missing_columns_and_empty_keys(catalog):
     with pytest.raises(ValidationError, match=r"upsert: no key columns; expected join_cols=\['id', ...\], got \[\]"):
         table.upsert(pa.table({"id": [1], "v": ["a"], "w": ["b"]}), [])
     assert table.snapshots() == []
+
+
+def test_upsert_refuses_keys_named_twice_and_fields_within_columns(catalog):
+    place = StructType(NestedField(3, "zip", LongType(), required=True))
+    schema = Schema(
+        NestedField(1, "id", LongType()), NestedField(2, "place", place, required=True), identifier_field_ids=[3]
+    )
+    table = catalog.create_table("db.u", schema)
+    rows = pa.table({"id": [1], "place": [{"zip": 5}]})
+    with pytest.raises(ValidationError, match="expected each key column once, got 'id' several times in join_cols"):
+        table.upsert(rows, ["id", "id"])
+    with pytest.raises(ValidationError, match="expected each key column once, got 'id' several times in join_cols"):
+        table.upsert(rows, ["id", "ID"], case_sensitive=False)
+    for keys in (None, ["place.zip"]):
+        with pytest.raises(ValidationError, match=r"'place.zip' is a field within a column; expected join_cols with"):
+            table.upsert(rows, keys)
+    assert table.snapshots() == []
+    merge = table.merge(rows, on="target.place.zip = source.place.zip")
+    assert merge.when_matched_update().when_not_matched_insert().execute().rows_inserted == 1

@@ -1,3 +1,4 @@
+import numpy as np
 import pyarrow as pa
 import pytest
 from icefloe.exceptions import ResolveError, ValidationError
@@ -29,6 +30,14 @@ def test_limit_drops_files(new_table, rows, limit):
     needed = sum(sum(counts[:before]) < limit for before in range(len(counts)))
     assert table.scan(limit=limit).plan().drop_files_past_limit().files.num_rows == needed
     assert table.scan(limit=limit).to_arrow().num_rows == min(limit, 8)
+
+
+@pytest.mark.parametrize("limit", [2**63 - 1, 2**63, 10**30, np.int64(2)])
+def test_limit_is_any_whole_number(new_table, limit):
+    scan = new_table().scan(limit=limit)
+    rows = min(int(limit), 6)
+    assert (scan.count(), scan.to_arrow().num_rows) == (rows, rows)
+    assert sum(batch.num_rows for batch in scan.to_arrow_batch_reader()) == rows
 
 
 def test_limit_keeps_files_whose_rows_may_not_match(new_table):

@@ -29,3 +29,26 @@ def test_single_column_is_refused(library: str) -> None:
 )
 def test_column_of_structs_is_rows(column: Any) -> None:
     assert to_table(column).to_pydict() == {"id": [1]}
+
+
+def test_nameless_index_of_a_data_frame_is_left_out(catalog):
+    table = catalog.create_table("db.frames", pa.schema([("id", pa.int64()), ("v", pa.string())]))
+    frame = pd.DataFrame({"id": [1, 2, 3, 4], "v": ["a", "b", "c", "d"]})
+    some = frame[frame["id"] != 3]
+    arrow = pa.Table.from_pandas(some)
+    assert arrow.column_names == ["id", "v", "__index_level_0__"]
+    table.append(some)
+    table.append(arrow)
+    table.overwrite(arrow.to_reader(), "id = 1")
+    assert sorted(table.scan().to_arrow()["id"].to_pylist()) == [1, 2, 2, 2, 4, 4, 4]
+
+
+def test_index_that_is_a_column_of_the_table_is_written(catalog):
+    some = pd.DataFrame({"v": ["a", "b", "c"]}, index=[7, 9, 10])
+    by_id = some.rename_axis("id")
+    table = catalog.create_table("db.frames", pa.schema([("id", pa.int64()), ("v", pa.string())]))
+    table.append(by_id)
+    assert table.scan().to_arrow().to_pydict() == {"id": [7, 9, 10], "v": ["a", "b", "c"]}
+    nameless = catalog.create_table("db.nameless", pa.Table.from_pandas(some).schema)
+    nameless.append(some)
+    assert nameless.scan().to_arrow()["__index_level_0__"].to_pylist() == [7, 9, 10]

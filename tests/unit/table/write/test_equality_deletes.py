@@ -121,3 +121,18 @@ def test_tables_of_version_1_refuse_equality_deletes(catalog, rows):
     with pytest.raises(ValidationError, match="expected format version 2, got 1"):
         table.new_row_delta().add_deletes(file).commit()
     assert UNPARTITIONED_PARTITION_SPEC.spec_id == file.spec_id
+
+
+@pytest.mark.parametrize(
+    ("ids", "message"),
+    [
+        (["id"], r"expected field ids, got the name 'id'; table.schema\(\).find_field\('id'\).field_id is its"),
+        ("id", r"expected a list of field ids such as \[1\], got 'id'"),
+        (1, r"expected a list of field ids such as \[1\], got 1"),
+        ([1.5], "expected a whole number, got 1.5"),
+    ],
+)
+def test_keys_are_named_by_field_ids(new_table, ids, message):
+    table = new_table()
+    with pytest.raises(ValidationError, match=message):
+        write_equality_deletes(table.io, table.metadata, pa.table({"id": [1]}), ids)
