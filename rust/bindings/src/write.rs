@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use icefloe_engine::existing_files::describe_data_files;
+use icefloe_engine::runtime::block_on;
 use icefloe_engine::table::TableContext;
 use icefloe_engine::write::{
     TableLayout, WriteTask, WrittenFile, data_file_batch, write_data_files, write_equality_deletes,
@@ -38,7 +39,7 @@ fn py_write_data_files<'py>(
     let layout = parse_layout(schema, spec, sort_order).map_err(raise_format)?;
     let StreamIn(mut reader) = data;
     let files = py.detach(|| write_data_files(&io.inner, &mut *reader, &layout, &task, presorted));
-    files_out(py, &files.map_err(raise)?)
+    written_out(py, io, &files.map_err(raise)?)
 }
 
 #[pyfunction(name = "write_position_deletes")]
@@ -64,7 +65,7 @@ fn py_write_position_deletes<'py>(
     let files = py.detach(|| {
         write_position_deletes(&io.inner, &mut *reader, &targets.0, (&schema, &specs), &task)
     });
-    files_out(py, &files.map_err(raise)?)
+    written_out(py, io, &files.map_err(raise)?)
 }
 
 #[pyfunction(name = "write_equality_deletes")]
@@ -89,7 +90,7 @@ fn py_write_equality_deletes<'py>(
     let StreamIn(mut reader) = data;
     let files = py
         .detach(|| write_equality_deletes(&io.inner, &mut *reader, &layout, &equality_ids, &task));
-    files_out(py, &files.map_err(raise)?)
+    written_out(py, io, &files.map_err(raise)?)
 }
 
 #[pyfunction(name = "describe_data_files")]
@@ -126,6 +127,21 @@ fn parse_specs(text: &str) -> Result<Vec<PartitionSpec>, FormatError> {
     let values: Vec<serde_json::Value> = serde_json::from_str(text)
         .map_err(|error| FormatError::invalid("specs", error.to_string()))?;
     values.iter().map(PartitionSpec::from_value).collect()
+}
+
+/// Return the columns of new files. After Ctrl-C the files are deleted instead: the interrupt would reach Python before
+/// their names.
+fn written_out<'py>(
+    py: Python<'py>,
+    io: &PyFileIo,
+    files: &[WrittenFile],
+) -> PyResult<Bound<'py, PyAny>> {
+    if let Err(interrupt) = py.check_signals() {
+        let locations: Vec<String> = files.iter().map(|file| file.location.clone()).collect();
+        drop(py.detach(|| block_on(async { Ok(io.inner.delete_many(&locations).await) })));
+        return Err(interrupt);
+    }
+    files_out(py, files)
 }
 
 fn files_out<'py>(py: Python<'py>, files: &[WrittenFile]) -> PyResult<Bound<'py, PyAny>> {

@@ -106,3 +106,68 @@ def test_nulls_of_a_required_field_below_a_null_struct_are_no_nulls(tmp_path):
     (written,) = write(tmp_path, pa.table({"x": pa.array([None, {"a": 5}], struct_type)}), schema)
     assert pq.ParquetFile(written["file_path"]).read()["x"].to_pylist() == [None, {"a": 5}]
     assert dict(written["null_value_counts"]) == {2: 1}
+
+
+PLACE = {"type": "struct", "fields": [field(2, "zip", "long", required=True), field(3, "city", "string")]}
+
+
+@pytest.mark.parametrize("columns", [{}, {"place": pa.nulls(2)}], ids=["absent", "untyped nulls"])
+@pytest.mark.parametrize("file_format", ["parquet", "avro"])
+def test_required_fields_of_an_absent_struct_need_no_value(tmp_path, columns, file_format):
+    schema = schema_of(field(1, "id", "long"), field(4, "place", PLACE))
+    rows = pa.table({"id": [1, 2], **columns})
+    (written,) = write(tmp_path, rows, schema, write__format__default=file_format)
+    assert written["record_count"] == 2
+    if file_format == "parquet":
+        assert pq.ParquetFile(written["file_path"]).read()["place"].to_pylist() == [None, None]
+
+
+def test_required_fields_of_an_absent_struct_need_a_value_where_the_struct_is_required(tmp_path):
+    with pytest.raises(SchemaMismatchError, match="column place"):
+        write(
+            tmp_path, pa.table({"id": [1]}), schema_of(field(1, "id", "long"), field(4, "place", PLACE, required=True))
+        )
+
+
+LONGS = {"type": "list", "element-id": 2, "element-required": True, "element": "long"}
+MOMENTS = {"type": "list", "element-id": 2, "element-required": True, "element": "timestamp"}
+PAIRS = {"type": "map", "key-id": 2, "key": "string", "value-id": 3, "value-required": True, "value": "long"}
+NULL_SECOND = pa.array([False, True, False])
+BELOW_NULL = [
+    pytest.param(LONGS, pa.array([[1, 2], None, [3, 4]], pa.list_(pa.int64(), 2)), [[1, 2], None, [3, 4]], id="fixed"),
+    pytest.param(LONGS, pa.array([[9, 9], None, [3, 4]], pa.list_(pa.int64(), 2))[1:], [None, [3, 4]], id="sliced"),
+    pytest.param(
+        LONGS,
+        pa.ListArray.from_arrays(pa.array([0, 1, 3, 4], pa.int32()), pa.array([1, None, 3, 4]), mask=NULL_SECOND),
+        [[1], None, [4]],
+        id="list",
+    ),
+    pytest.param(
+        LONGS,
+        pa.LargeListArray.from_arrays(pa.array([0, 1, 3, 4], pa.int64()), pa.array([1, None, 3, 4]), mask=NULL_SECOND),
+        [[1], None, [4]],
+        id="large list",
+    ),
+    pytest.param(
+        MOMENTS,
+        pa.ListArray.from_arrays(
+            pa.array([0, 1, 2, 3], pa.int32()), pa.array([1000, 1, 0], pa.timestamp("ns")), mask=NULL_SECOND
+        ),
+        [[dt.datetime(1970, 1, 1, 0, 0, 0, 1)], None, [dt.datetime(1970, 1, 1)]],
+        id="value that does not fit",
+    ),
+    pytest.param(
+        PAIRS,
+        pa.MapArray.from_arrays(
+            pa.array([0, 1, 2, 3], pa.int32()), pa.array(["a", "b", "c"]), pa.array([1, None, 3]), mask=NULL_SECOND
+        ),
+        [[("a", 1)], None, [("c", 3)]],
+        id="map",
+    ),
+]
+
+
+@pytest.mark.parametrize(("type_", "array", "expected"), BELOW_NULL)
+def test_values_below_a_null_list_or_map_are_no_values(tmp_path, type_, array, expected):
+    (written,) = write(tmp_path, pa.table({"x": array}), schema_of(field(1, "x", type_)))
+    assert pq.ParquetFile(written["file_path"]).read()["x"].to_pylist() == expected

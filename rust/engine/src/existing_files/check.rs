@@ -53,15 +53,21 @@ fn check_column(
         let expected = "the ids that the table assigned, or no ids: remove the ids from the file";
         return Err(mismatch(path, found, expected.to_owned()));
     }
-    match column.field.data_type() {
-        arrow_schema::DataType::Struct(_) => {
-            column.children.iter().try_for_each(|it| check_column(it, &path, context, has_ids))
-        }
+    check_inside(column, &path, context, has_ids)
+}
+
+/// Check the fields of the structs within a column, at any depth of lists and maps.
+fn check_inside(
+    column: &FileColumn,
+    path: &str,
+    context: &TableContext,
+    has_ids: bool,
+) -> Result<()> {
+    column.children.iter().try_for_each(|child| match column.field.data_type() {
+        arrow_schema::DataType::Struct(_) => check_column(child, path, context, has_ids),
         // Writers use different names for elements, keys and values.
-        _ => column.children.iter().try_for_each(|part| {
-            part.children.iter().try_for_each(|it| check_column(it, &path, context, has_ids))
-        }),
-    }
+        _ => check_inside(child, path, context, has_ids),
+    })
 }
 
 /// Return the names of a field in the table's schemas, the current one first.

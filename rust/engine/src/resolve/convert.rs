@@ -73,11 +73,13 @@ pub(crate) fn conversion(decoded: &DataType, wanted: &DataType) -> Option<Conver
         | (D::Int64, D::Time64(Microsecond)) => Conversion::Cast(wanted.clone()),
         (D::Utf8View, D::Utf8) => Conversion::GatherStrings,
         (D::BinaryView, D::Binary) => Conversion::GatherBinaries,
-        (D::Utf8, D::Binary | D::BinaryView) => Conversion::Cast(wanted.clone()),
+        (D::Utf8 | D::FixedSizeBinary(_), D::Binary | D::BinaryView) => {
+            Conversion::Cast(wanted.clone())
+        }
         (D::Int8 | D::Int16 | D::UInt8 | D::UInt16, D::Int32 | D::Int64)
         | (D::Int32 | D::UInt32, D::Int64)
         | (D::Float32, D::Float64)
-        | (D::Time32(_), D::Time64(_)) => Conversion::Cast(wanted.clone()),
+        | (D::Time32(_) | D::Time64(Nanosecond), D::Time64(_)) => Conversion::Cast(wanted.clone()),
         (D::Decimal128(_, from_scale), D::Decimal128(precision, scale)) if from_scale == scale => {
             Conversion::Precision(*precision, *scale)
         }

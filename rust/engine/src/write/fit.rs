@@ -111,18 +111,17 @@ fn node(found: &DataType, wanted: &Type, required: bool, name: String) -> Result
             let (data_type, casts) = casts_to(found, primitive, &name)?;
             (data_type, Step::Casts(casts))
         }
-        Type::Struct(inner) => {
-            let Some(fields) = struct_fields(found) else {
-                return Err(refused(found, wanted, &name));
-            };
-            let parts = match_fields(fields, &inner.fields, &name)?;
-            let fields = parts.iter().zip(&inner.fields).map(|((_, part), field)| {
-                Field::new(&field.name, part.data_type.clone(), !field.required)
-            });
-            let data_type = DataType::Struct(fields.collect());
-            let step = if *found == DataType::Null { Step::Absent } else { Step::Struct(parts) };
-            (data_type, step)
-        }
+        Type::Struct(inner) => match found {
+            DataType::Struct(fields) => {
+                let parts = match_fields(fields, &inner.fields, &name)?;
+                let fields = parts.iter().zip(&inner.fields).map(|((_, part), field)| {
+                    Field::new(&field.name, part.data_type.clone(), !field.required)
+                });
+                (DataType::Struct(fields.collect()), Step::Struct(parts))
+            }
+            DataType::Null => (null_struct(&inner.fields, &name)?, Step::Absent),
+            _ => return Err(refused(found, wanted, &name)),
+        },
         Type::List(list) => list_node(found, list, wanted, &name)?,
         Type::Map(map) => map_node(found, map, wanted, &name)?,
     };
@@ -187,14 +186,13 @@ fn map_node(
     Ok((data_type, Step::Map(Box::new(key), Box::new(value))))
 }
 
-/// Return the fields of a struct; a column of type null has none.
-fn struct_fields(found: &DataType) -> Option<&Fields> {
-    static NONE: std::sync::LazyLock<Fields> = std::sync::LazyLock::new(Fields::empty);
-    match found {
-        DataType::Struct(fields) => Some(fields),
-        DataType::Null => Some(&NONE),
-        _ => None,
-    }
+/// Return the type of a struct that is null in every row: its required fields need no value.
+fn null_struct(fields: &[NestedField], name: &str) -> Result<DataType> {
+    let fields = fields.iter().map(|field| {
+        let part = part(&DataType::Null, field, full_name(name, &field.name))?;
+        Ok(Field::new(&field.name, part.data_type, !field.required))
+    });
+    Ok(DataType::Struct(fields.collect::<Result<Fields>>()?))
 }
 
 fn refused(found: &DataType, wanted: &Type, name: &str) -> Error {

@@ -53,14 +53,16 @@ impl ParquetShape {
             extra.iter().map(|(key, value)| KeyValue::new((*key).to_owned(), (*value).to_owned()));
         let schema_pair = KeyValue::new("iceberg.schema".to_owned(), schema.to_json());
         let key_values: Vec<KeyValue> = [schema_pair].into_iter().chain(pairs).collect();
+        let parquet_schema = parquet_schema(schema)?;
+        let path_of = |column: &str| path_of(&parquet_schema, schema.id_by_name(column, true)?);
         let properties = options
-            .properties(statistics_bytes(schema, &modes))
+            .properties(statistics_bytes(schema, &modes), path_of)
             .set_key_value_metadata(Some(key_values))
             .build();
         Ok(Self {
             schema: schema.clone(),
             arrow_schema,
-            parquet_schema: parquet_schema(schema)?,
+            parquet_schema,
             properties,
             options: options.clone(),
             sampled: OnceLock::new(),
@@ -100,12 +102,22 @@ impl ParquetShape {
         let mut builder = self.properties.clone().into_builder();
         for position in outgrowing(batch, self.options.dictionary_bytes / WORTHWHILE_PART) {
             let column = self.parquet_schema.root_schema().get_fields()[position].name();
-            if !self.options.sets_dictionary(column) {
+            let name = self.schema.fields().get(position).map(|field| field.name.as_str());
+            if !name.is_some_and(|name| self.options.sets_dictionary(name)) {
                 builder = builder.set_column_dictionary_enabled(ColumnPath::from(column), false);
             }
         }
         builder.build()
     }
+}
+
+/// Return the place of the leaf with a field id.
+fn path_of(schema: &SchemaDescriptor, id: i32) -> Option<ColumnPath> {
+    let is_wanted = |column: &&ColumnDescPtr| {
+        let info = column.self_type().get_basic_info();
+        info.has_id() && info.id() == id
+    };
+    schema.columns().iter().find(is_wanted).map(|column| column.path().clone())
 }
 
 /// A file being written.

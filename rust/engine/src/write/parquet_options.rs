@@ -89,8 +89,13 @@ impl ParquetOptions {
     }
 
     /// Return the Parquet writer's settings. `statistics_bytes` is the length of bounds of strings and binaries in
-    /// the footer; `None` for all bytes.
-    pub(super) fn properties(&self, statistics_bytes: Option<usize>) -> WriterPropertiesBuilder {
+    /// the footer; `None` for all bytes. `path_of` returns the place of a column, by the full name that properties have.
+    /// Properties of renamed or dropped columns are ignored.
+    pub(super) fn properties(
+        &self,
+        statistics_bytes: Option<usize>,
+        path_of: impl Fn(&str) -> Option<ColumnPath>,
+    ) -> WriterPropertiesBuilder {
         let mut builder = WriterProperties::builder()
             .set_created_by(CREATED_BY.to_owned())
             .set_writer_version(self.version)
@@ -103,18 +108,20 @@ impl ParquetOptions {
             .set_dictionary_page_size_limit(to_usize(self.dictionary_bytes))
             .set_statistics_truncate_length(statistics_bytes);
         for filter in &self.bloom_filters {
-            let path = column_path(&filter.column);
+            let Some(path) = path_of(&filter.column) else { continue };
             builder = builder
                 .set_column_bloom_filter_enabled(path.clone(), true)
                 .set_column_bloom_filter_fpp(path.clone(), filter.false_positives)
                 .set_column_bloom_filter_max_ndv(path, filter.distinct_values);
         }
         for (column, is_enabled) in &self.dictionaries {
-            builder = builder.set_column_dictionary_enabled(column_path(column), *is_enabled);
+            let Some(path) = path_of(column) else { continue };
+            builder = builder.set_column_dictionary_enabled(path, *is_enabled);
         }
         for (column, is_enabled) in &self.statistics {
             let level = if *is_enabled { EnabledStatistics::Page } else { EnabledStatistics::None };
-            builder = builder.set_column_statistics_enabled(column_path(column), level);
+            let Some(path) = path_of(column) else { continue };
+            builder = builder.set_column_statistics_enabled(path, level);
         }
         builder
     }
@@ -123,10 +130,6 @@ impl ParquetOptions {
     pub(super) fn sets_dictionary(&self, column: &str) -> bool {
         self.dictionaries.iter().any(|(name, _)| name == column)
     }
-}
-
-fn column_path(column: &str) -> ColumnPath {
-    ColumnPath::new(column.split('.').map(str::to_owned).collect())
 }
 
 /// Return the distinct values of a bloom filter that takes at most `bytes` bytes, rounded down to a power of two.

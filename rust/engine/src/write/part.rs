@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{
-    Array, ArrayRef, GenericListArray, MapArray, OffsetSizeTrait, StructArray, make_array,
+    Array, ArrayRef, BooleanArray, GenericListArray, MapArray, OffsetSizeTrait, StructArray,
+    make_array,
 };
-use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
-use arrow_schema::{DataType, FieldRef, Fields};
+use arrow_buffer::{BooleanBufferBuilder, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_schema::{ArrowError, DataType, FieldRef, Fields};
+use arrow_select::filter::filter;
 use icefloe_format::spec::null_array;
 use icefloe_format::{Error, Result};
 
@@ -137,10 +139,11 @@ fn fit_offsets<O: OffsetSizeTrait>(
     array: &ArrayRef,
 ) -> Result<ArrayRef> {
     let Some(list) = array.as_list_opt::<O>() else { return Err(unexpected(part, array)) };
-    let (offsets, values) = used(list.offsets(), list.values());
+    let nulls = list.nulls().cloned();
+    let (offsets, values) = used(list.offsets(), list.values(), nulls.as_ref())
+        .map_err(|error| refused(part, error))?;
     let values = element.fit(&values)?;
     element.check_nulls(&values, None)?;
-    let nulls = list.nulls().cloned();
     GenericListArray::<O>::try_new(Arc::clone(field), offsets, values, nulls)
         .map(|made| Arc::new(made) as ArrayRef)
         .map_err(|error| refused(part, error))
@@ -151,10 +154,13 @@ fn fit_map(part: &Part, key: &Part, value: &Part, array: &ArrayRef) -> Result<Ar
         return Err(unexpected(part, array));
     };
     let DataType::Struct(fields) = field.data_type() else { return Err(unexpected(part, array)) };
-    let (offsets, keys) = used(map.offsets(), map.keys());
-    let (_, values) = used(map.offsets(), map.values());
+    let nulls = map.nulls().cloned();
+    let (offsets, keys) =
+        used(map.offsets(), map.keys(), nulls.as_ref()).map_err(|error| refused(part, error))?;
+    let (_, values) =
+        used(map.offsets(), map.values(), nulls.as_ref()).map_err(|error| refused(part, error))?;
     let entries = fit_entries(fields, (key, &keys), (value, &values))?;
-    MapArray::try_new(Arc::clone(field), offsets, entries, map.nulls().cloned(), *ordered)
+    MapArray::try_new(Arc::clone(field), offsets, entries, nulls, *ordered)
         .map(|made| Arc::new(made) as ArrayRef)
         .map_err(|error| refused(part, error))
 }
@@ -172,24 +178,37 @@ fn fit_entries(
         .map_err(|error| refused(value, error))
 }
 
-/// Return offsets from zero and the values that they span, because values of no row must not be cast or counted.
+/// Return offsets from zero and the values that they span: values of no row, and values below a null, must not be cast or
+/// counted. A null list of fixed size has values below it.
 fn used<O: OffsetSizeTrait>(
     offsets: &OffsetBuffer<O>,
     values: &ArrayRef,
-) -> (OffsetBuffer<O>, ArrayRef) {
+    nulls: Option<&NullBuffer>,
+) -> Result<(OffsetBuffer<O>, ArrayRef), ArrowError> {
     let (first, last) = (offsets[0], offsets[offsets.len() - 1]);
     let (start, end) = (first.as_usize(), last.as_usize());
+    if let Some(nulls) = nulls.filter(|nulls| nulls.null_count() > 0) {
+        let rows = || offsets.lengths().zip(nulls.iter());
+        let kept = || rows().map(|(length, is_valid)| if is_valid { length } else { 0 });
+        if kept().sum::<usize>() < end - start {
+            let mut mask = BooleanBufferBuilder::new(end - start);
+            rows().for_each(|(length, is_valid)| mask.append_n(length, is_valid));
+            let mask = BooleanArray::new(mask.finish(), None);
+            let values = filter(&values.slice(start, end - start), &mask)?;
+            return Ok((OffsetBuffer::from_lengths(kept()), values));
+        }
+    }
     if start == 0 && end == values.len() {
-        return (offsets.clone(), Arc::clone(values));
+        return Ok((offsets.clone(), Arc::clone(values)));
     }
     let shifted: ScalarBuffer<O> = offsets.iter().map(|offset| *offset - first).collect();
-    (OffsetBuffer::new(shifted), values.slice(start, end - start))
+    Ok((OffsetBuffer::new(shifted), values.slice(start, end - start)))
 }
 
 fn unexpected(part: &Part, array: &ArrayRef) -> Error {
     part.mismatch(array.data_type().to_string(), part.data_type.to_string())
 }
 
-fn refused(part: &Part, error: arrow_schema::ArrowError) -> Error {
+fn refused(part: &Part, error: ArrowError) -> Error {
     part.mismatch(error.to_string(), part.data_type.to_string())
 }
