@@ -15,6 +15,7 @@ from icefloe.types.arrow import storage_table
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
+_READ_BY_THE_CORE = ("icefloe", "pyarrow")
 _INDEX_WITHOUT_NAME = re.compile(r"__index_level_\d+__")
 
 
@@ -47,8 +48,12 @@ def to_reader(data: object) -> pa.RecordBatchReader:
     """
     if isinstance(data, pa.RecordBatchReader):
         return data
-    reader = pa.RecordBatchReader.from_stream(to_stream(data))
-    return pa.RecordBatchReader.from_batches(reader.schema, _readable(reader, type(data).__name__))
+    kind = type(data).__name__
+    try:
+        reader = pa.RecordBatchReader.from_stream(to_stream(data))
+    except pa.ArrowException as error:
+        raise ValidationError(f"cannot read a {kind} as Arrow data: {error}") from error
+    return pa.RecordBatchReader.from_batches(reader.schema, _readable(reader, kind))
 
 
 def _readable(batches: pa.RecordBatchReader, kind: str) -> Iterator[pa.RecordBatch]:
@@ -76,7 +81,11 @@ def stream_to_write(data: object, columns: Collection[str]) -> Iterator[object]:
     Raises:
         ValidationError: As for `to_stream`.
     """
-    stream = _without_index(to_stream(data), columns)
+    stream = to_stream(data)
+    if type(stream).__module__.partition(".")[0] not in _READ_BY_THE_CORE:
+        # Polars exports columns of type null with a buffer, which pyarrow reads and the core does not.
+        stream = to_reader(stream)
+    stream = _without_index(stream, columns)
     if not isinstance(stream, pa.RecordBatchReader):
         yield stream
         return
@@ -99,8 +108,6 @@ def _recorded(batches: pa.RecordBatchReader, failures: list[BaseException]) -> I
 
 def _without_index(stream: object, columns: Collection[str]) -> object:
     """Return a stream without the columns of a nameless index, unless the table has them."""
-    if type(stream).__module__.partition(".")[0] == "pandas":
-        stream = pa.RecordBatchReader.from_stream(stream)
     if not isinstance(stream, pa.Table | pa.RecordBatch | pa.RecordBatchReader):
         return stream
     left_out = _nameless_index(stream.schema).difference(columns)

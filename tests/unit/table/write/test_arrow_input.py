@@ -52,3 +52,26 @@ def test_index_that_is_a_column_of_the_table_is_written(catalog):
     nameless = catalog.create_table("db.nameless", pa.Table.from_pandas(some).schema)
     nameless.append(some)
     assert nameless.scan().to_arrow()["__index_level_0__"].to_pylist() == [7, 9, 10]
+
+
+def test_columns_of_nulls_of_polars_are_written(catalog):
+    kinds = pa.schema([("id", pa.int64()), ("v", pa.string()), ("l", pa.list_(pa.int64()))])
+    table = catalog.create_table("db.nulls", kinds)
+    frame = pl.DataFrame({"id": [1, 2], "v": [None, None], "l": pl.Series([[], None], dtype=pl.List(pl.Null))})
+    table.append(frame)
+    expected = [{"id": 1, "v": None, "l": []}, {"id": 2, "v": None, "l": None}]
+    assert table.scan().to_arrow().to_pylist() == expected
+    table.upsert(frame, join_cols=["id"])
+    assert table.scan().to_arrow().to_pylist() == expected
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [pd.DataFrame({"v": pd.Series(["a", 1], dtype=object)}), pl.DataFrame({"v": pl.Series([1], dtype=pl.Int128)})],
+)
+def test_frames_that_arrow_cannot_hold_are_refused(catalog, frame):
+    table = catalog.create_table("db.strange", pa.schema([("v", pa.string())]))
+    with pytest.raises(ValidationError, match="cannot read a DataFrame as Arrow data"):
+        table.append(frame)
+    with pytest.raises(ValidationError, match="cannot read a DataFrame as Arrow data"):
+        table.upsert(frame, join_cols=["v"])
