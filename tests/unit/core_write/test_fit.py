@@ -28,6 +28,12 @@ WIDENINGS = [
         [decimal.Decimal("1.25")],
         id="decimal",
     ),
+    pytest.param(
+        "decimal(9, 2)",
+        pa.array([decimal.Decimal("-1.2"), None], pa.decimal128(8, 1)),
+        [decimal.Decimal("-1.20"), None],
+        id="decimal-of-fewer-places",
+    ),
     pytest.param("date", pa.array([dt.date(2020, 1, 1)], pa.date64()), [dt.date(2020, 1, 1)], id="date64"),
     pytest.param("time", pa.array([dt.time(1, 2, 3)], pa.time32("ms")), [dt.time(1, 2, 3)], id="time32"),
     pytest.param(
@@ -62,6 +68,12 @@ MISMATCHES = [
     pytest.param(field(1, "x", "timestamp"), pa.array([0], pa.timestamp("us", "UTC")), "UTC", id="zone-to-local"),
     pytest.param(field(1, "x", "timestamptz"), pa.array([0], pa.timestamp("us")), "timestamp", id="local-to-zone"),
     pytest.param(field(1, "x", "decimal(9, 2)"), pa.array([decimal.Decimal("1.234")]), "3", id="scale"),
+    pytest.param(
+        field(1, "x", "decimal(9, 2)"),
+        pa.array([decimal.Decimal("1.2")], pa.decimal128(9, 1)),
+        "9, 1",
+        id="whole digits",
+    ),
     pytest.param(field(1, "x", "decimal(5, 2)"), pa.array([decimal.Decimal("12345.67")]), "7, 2", id="precision"),
     pytest.param(field(1, "x", "long", required=True), pa.array([1, None]), "nulls", id="null-in-required"),
     pytest.param(field(1, "y", "long"), pa.array([1]), "does not have", id="extra-column"),

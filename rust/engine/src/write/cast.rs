@@ -118,7 +118,9 @@ fn decimal(found: &DataType, precision: u8, scale: i8, target: &DataType) -> Opt
         | DataType::Decimal256(precision, scale) => (*precision, *scale),
         _ => return None,
     };
-    let fits = found_scale == scale && found_precision <= precision;
+    let whole = |precision: u8, scale: i8| i16::from(precision) - i16::from(scale);
+    let fits =
+        found_scale <= scale && whole(found_precision, found_scale) <= whole(precision, scale);
     fits.then(|| vec![Cast::Arrow(target.clone())])
 }
 
