@@ -214,6 +214,10 @@ class MaintenancePolicy:
         planned: list[PlannedStep] = []
         for step in self._steps():
             follows = tuple(one.step for one in planned if one.has_changes)
+            if step.after is not None:
+                is_possible = any(one.step == step.after and one.refusal is None for one in planned)
+                planned += [PlannedStep(step.name, None, follows=(step.after,))] if is_possible else []
+                continue
             found = self._planned(step, follows)
             planned += [found] if found.has_changes or found.follows or found.refusal is not None else []
         metadata = self._table.metadata

@@ -39,11 +39,13 @@ class PolicyStep:
         name: Its name in `maintenance.steps`.
         builder: Returns the builder of its verb, with the thresholds of a table.
         is_due: Whether the step is to be planned for a table at all.
+        after: The step whose changes alone make this step due; None for a step that stands by itself.
     """
 
     name: str
     builder: Callable[[Any], Any]
     is_due: Callable[[Any], bool] = lambda _: True
+    after: str | None = None
 
     def plan(self, table: Any) -> Plan | None:
         """Return the plan of the step for a table as it is now, None if it is not due."""
@@ -99,6 +101,8 @@ POLICY_STEPS: tuple[PolicyStep, ...] = (
     PolicyStep("compact", _compact),
     PolicyStep("dangling-deletes", RemoveDanglingDeletes),
     PolicyStep("rewrite-deletes", _rewrite_deletes),
+    # Delete files of one data file each show which data files have lost too many rows; files of several data files do not.
+    PolicyStep("compact", _compact, after="rewrite-deletes"),
     PolicyStep("rewrite-manifests", RewriteManifestsBuilder, _has_many_manifests),
     PolicyStep("expire", ExpireSnapshots),
     PolicyStep("orphans", _orphans),

@@ -38,6 +38,7 @@ def test_second_run_finds_nothing_to_do(table):
         "compact",
         "dangling-deletes",
         "rewrite-deletes",
+        "compact",
         "rewrite-manifests",
         "expire",
         "orphans",
@@ -61,10 +62,11 @@ def test_first_step_is_executed_exactly(table):
 
 def test_steps_after_the_first_say_that_they_are_planned_again(table):
     plan = table.maintenance.policy().plan()
-    assert [one.follows[:1] for one in plan.steps] == [(), *[("compact",)] * 5]
+    follows = {number: one.follows[:1] for number, one in enumerate(plan.steps)}
+    assert follows == {0: (), 3: ("rewrite-deletes",), **dict.fromkeys((1, 2, 4, 5, 6), ("compact",))}
     texts = plan.rows().column("reason").to_pylist()
     assert "planned again" not in texts[0]
-    assert all("planned again after compact" in text for text in texts[1:])
+    assert all("planned again after" in text for text in texts[1:])
 
 
 def test_step_whose_turn_comes_first_is_not_planned_again(catalog):
@@ -88,6 +90,23 @@ def test_delete_files_that_apply_to_nothing_are_removed_without_a_compaction(cat
     assert [one.step for one in table.maintenance.policy().plan().steps if one.has_changes] == ["dangling-deletes"]
     assert table.maintenance.policy().execute().failures == ()
     assert table.inspect.delete_files().num_rows == 0
+    assert table.maintenance.policy().plan().is_empty
+
+
+def test_data_files_are_compacted_whose_deleted_rows_show_in_rewritten_delete_files(catalog):
+    properties = {"write.delete.mode": "merge-on-read", "write.delete.granularity": "partition"}
+    table = catalog.create_table("db.shared", SCHEMA, properties=properties)
+    for start in (0, 10):
+        table.append(rows(*range(start, start + 10)))
+    table.delete("id in (0, 1, 2, 3, 4, 10)")
+    with table.transaction() as transaction:
+        transaction.set_properties({"write.delete.granularity": "file"})
+    before = ids_of(table.scan())
+    assert table.maintenance.policy().plan().steps[0].step == "rewrite-deletes"
+    result = table.maintenance.policy().execute()
+    assert (result.failures, steps_of(result)[:2]) == ((), ["rewrite-deletes", "compact"])
+    assert result.steps[1].result.rewritten_data_files_count == 2
+    assert ids_of(table.scan()) == before
     assert table.maintenance.policy().plan().is_empty
 
 
