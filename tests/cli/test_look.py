@@ -2,6 +2,7 @@
 
 import json
 from datetime import datetime, timezone
+from uuid import UUID
 
 import pyarrow as pa
 import pytest
@@ -135,6 +136,18 @@ def test_scan_keeps_numbers_of_users_and_digits_of_large_ones(icefloe, lake):
     done = icefloe("scan", "db.wide", "-o", "json")
     assert f'"user_id": {MANY}' in done.text
     assert done.json()["rows"] == [{"user_id": MANY, "ratio": "NaN"}]
+
+
+def test_csv_has_bytes_as_hexadecimal_text_and_uuids_as_text(icefloe, lake):
+    fields = [("id", pa.uuid()), ("data", pa.binary()), ("code", pa.binary(2)), ("parts", pa.list_(pa.binary()))]
+    made = lake.create_table("db.bytes", pa.schema(fields))
+    row = {"id": UUID(int=1).bytes, "data": b"\xff", "code": b"\xfe\x00", "parts": [b"\xfd", None]}
+    made.append(pa.Table.from_pylist([row, dict.fromkeys(row)], pa.schema(fields)))
+    assert icefloe("scan", "db.bytes", "-o", "csv").text.splitlines() == [
+        '"id","data","code","parts"',
+        '"00000000-0000-0000-0000-000000000001","ff","fe00","[""fd"", null]"',
+        ",,,",
+    ]
 
 
 def test_scan_reads_a_version_by_tag_and_limits_rows(icefloe, table):

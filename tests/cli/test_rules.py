@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -174,6 +175,16 @@ def test_terminal_shows_the_first_rows_of_a_long_table(lake, tmp_path):
         child.expect(pexpect.EOF)
 
 
+@pytest.mark.parametrize("columns", [40, 80])
+def test_narrow_terminal_shows_a_line_for_each_value(lake, table, tmp_path, columns):
+    with terminal("snapshots", "db.t", cwd=tmp_path, NO_COLOR="1", COLUMNS=str(columns)) as child:
+        child.expect(pexpect.EOF)
+    lines = [line.split() for line in re.sub(r"\x1b\[[0-9;]*m", "", child.before).splitlines()]
+    for snapshot in table.snapshots():
+        assert ["snapshot", "id", str(snapshot.snapshot_id)] in lines
+    assert ["total", "rows", "6"] in lines
+
+
 def test_interrupt_of_a_run_exits_with_130(lake, table, tmp_path):
     code = (
         "import sys, time\nfrom icefloe.cli import command\nfrom icefloe.table.table import Table\n"
@@ -196,6 +207,16 @@ def test_reader_that_closes_the_pipe_is_no_error(lake, tmp_path):
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ['{"id": 0}', "0"]
     assert done.stderr == ""
+
+
+def test_output_in_a_narrow_encoding_escapes_text_and_keeps_json_in_utf_8(lake, process):
+    lake.create_table("db.été", pa.schema([("id", pa.int64())]))
+    text = process("describe", "db.été", PYTHONIOENCODING="ascii")
+    assert (text.code, r"db.\xe9t\xe9" in text.text) == (0, True)
+    done = process("describe", "db.été", "-o", "json", PYTHONIOENCODING="ascii")
+    assert done.json("describe")["table"] == "db.été"
+    failed = process("describe", "db.hôte", "-o", "json", PYTHONIOENCODING="ascii")
+    assert "db.hôte" in failed.error()["message"]
 
 
 @pytest.mark.parametrize("stream", ["stdin", "stdout", "stderr"])

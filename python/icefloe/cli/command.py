@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import traceback
@@ -86,6 +87,9 @@ def run(arguments: Sequence[str]) -> int:
     if sys.stdout is None:
         # The parent process closed standard output: results have no reader.
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - open until the process ends
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # Names in a table may have characters that the encoding of the terminal or pipe lacks.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning

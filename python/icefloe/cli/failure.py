@@ -96,7 +96,7 @@ def report(error: BaseException, *, as_json: bool) -> ExitCode:
     advice = hint(error)
     if as_json:
         document = {"error": {"type": kind, "message": message(error), "hint": advice}}
-        click.echo(json.dumps(document, ensure_ascii=False), err=True)
+        click.echo(json.dumps(document, ensure_ascii=False).encode(), err=True)
         return exit_code(error)
     click.echo(f"{click.style('error:', fg='red', bold=True)} {message(error)}", err=True)
     if advice is not None:

@@ -88,33 +88,49 @@ class Output:
         else:
             for batch in batches:
                 for row in rows_as_json(batch, ids_as_text=ids_as_text):
-                    click.echo(json.dumps(row, ensure_ascii=False))
+                    click.echo(json.dumps(row, ensure_ascii=False).encode())
 
     def _write_json(self, values: Mapping[str, Any]) -> None:
         indent = 2 if sys.stdout.isatty() else None
-        click.echo(json.dumps(json_value(dict(values)), ensure_ascii=False, indent=indent))
+        # JSON is UTF-8, whatever the encoding of standard output is.
+        click.echo(json.dumps(json_value(dict(values)), ensure_ascii=False, indent=indent).encode())
 
 
 def _write_csv(schema: pa.Schema, batches: Iterable[pa.RecordBatch], *, ids_as_text: bool) -> None:
-    """Write rows as CSV; nested values are JSON texts."""
+    """Write rows as CSV; nested values are JSON texts, bytes are hexadecimal."""
     from pyarrow import csv
 
-    nested = [pa.types.is_nested(field.type) for field in schema]
+    # Arrow's writer takes neither nested values nor extension types, and bytes only if they are UTF-8.
+    as_text = [_is_without_csv(field.type) for field in schema]
     plain = pa.schema(
-        [pa.field(one.name, pa.string()) if is_nested else one for one, is_nested in zip(schema, nested, strict=True)]
+        [pa.field(one.name, pa.string()) if is_text else one for one, is_text in zip(schema, as_text, strict=True)]
     )
     with csv.CSVWriter(sys.stdout.buffer, plain) as writer:
         for batch in batches:
             columns = [
-                _json_texts(batch.column(place), schema.field(place), ids_as_text=ids_as_text)
-                if is_nested
+                _texts(batch.column(place), schema.field(place), ids_as_text=ids_as_text)
+                if is_text
                 else batch.column(place)
-                for place, is_nested in enumerate(nested)
+                for place, is_text in enumerate(as_text)
             ]
             writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=plain))
 
 
-def _json_texts(column: pa.Array, field: pa.Field, *, ids_as_text: bool) -> pa.Array:
+def _is_without_csv(kind: pa.DataType) -> bool:
+    """Return whether Arrow's CSV writer has no text for values of a type."""
+    is_bytes = pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind)
+    return (
+        is_bytes
+        or pa.types.is_fixed_size_binary(kind)
+        or pa.types.is_nested(kind)
+        or isinstance(kind, pa.BaseExtensionType)
+    )
+
+
+def _texts(column: pa.Array, field: pa.Field, *, ids_as_text: bool) -> pa.Array:
     rows = rows_as_json(pa.RecordBatch.from_arrays([column], [field.name]), ids_as_text=ids_as_text)
     values = [row[field.name] for row in rows]
-    return pa.array([None if one is None else json.dumps(one, ensure_ascii=False) for one in values], pa.string())
+    return pa.array(
+        [one if one is None or isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in values],
+        pa.string(),
+    )

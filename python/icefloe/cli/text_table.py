@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 SHOWN_ROWS = 100
 """Rows that a terminal shows of a longer table."""
+_FOLDED_WIDTH = 24
+"""Columns of the terminal that a longer cell has at least, where it is folded into several lines."""
 _BYTES = ("bytes", "size", "file_size_in_bytes", "length")
 
 
@@ -74,12 +76,39 @@ def _write_rich(rows: pa.Table, cells: list[list[str]], console: Console) -> Non
     from rich.table import Table
     from rich.text import Text
 
+    names = [name.replace("_", " ") for name in rows.column_names]
+    if cells and _least_width(names, cells) > console.width:
+        _write_records(names, cells, console)
+        return
     table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
-    for name, right in zip(rows.column_names, _right(rows), strict=True):
-        table.add_column(Text(name.replace("_", " ")), justify="right" if right else "left", overflow="fold")
+    for name, right in zip(names, _right(rows), strict=True):
+        table.add_column(Text(name), justify="right" if right else "left", overflow="fold")
     for row in cells:
         table.add_row(*(Text(cell, style="dim" if cell == "-" else "") for cell in row))
     console.print(table)
+
+
+def _least_width(names: Sequence[str], cells: list[list[str]]) -> int:
+    """Return the columns of the terminal below which the cells of a table cannot be read."""
+    words = [max(len(word) for word in (name.split() or [""])) for name in names]
+    widths = [max(word, *(min(len(row[place]), _FOLDED_WIDTH) for row in cells)) for place, word in enumerate(words)]
+    return sum(widths) + 3 * len(widths)
+
+
+def _write_records(names: Sequence[str], cells: list[list[str]], console: Console) -> None:
+    """Write a line for each value, and an empty line between rows."""
+    from rich.table import Table
+    from rich.text import Text
+
+    for number, row in enumerate(cells):
+        record = Table.grid(padding=(0, 2))
+        record.add_column(style="bold", no_wrap=True)
+        record.add_column(overflow="fold")
+        for name, cell in zip(names, row, strict=True):
+            record.add_row(Text(name), Text(cell, style="dim" if cell == "-" else ""))
+        if number > 0:
+            console.print()
+        console.print(record)
 
 
 def _write_aligned(names: Sequence[str], cells: list[list[str]], right: Sequence[bool]) -> None:
