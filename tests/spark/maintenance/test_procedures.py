@@ -68,6 +68,12 @@ def test_options_of_estimates_have_no_effect(table):
         call("rewrite_data_files", table=table, sort_order="id", options=widths)
 
 
+@pytest.mark.parametrize("order", ["files-desc", "FILES_DESC", "Bytes-Asc"])
+def test_job_order_is_read_in_the_spellings_of_the_reference(table, order):
+    options = {"rewrite-job-order": order, "min-input-files": "2"}
+    assert call("rewrite_data_files", table=table, options=options)["rewritten_data_files_count"] == 6
+
+
 def test_integers_of_numpy_are_arguments(table):
     ids = table.inspect.snapshots().column("snapshot_id").to_numpy()
     call("system.expire_snapshots", table=table, snapshot_ids=ids[:2], retain_last=np.int64(9))

@@ -99,7 +99,7 @@ def _name(key: str) -> str:
 
 def _value(procedure: str, key: str, name: str, text: str) -> Any:
     if name == _TEXT:
-        return text
+        return text.strip().lower().replace("_", "-")
     if isinstance(_DEFAULTS.get(name), bool) or name == "partial_progress_enabled":
         if text.lower() in ("true", "false"):
             return text.lower() == "true"
