@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from icefloe.table.maintenance.display import bytes_text
 from icefloe.table.maintenance.locations import is_below
 from icefloe.table.maintenance.progress import MaintenanceProgress
 
@@ -51,12 +52,19 @@ class Deletion:
         deleted_bytes: Their bytes, as far as sizes are recorded.
         failures: `(location, reason)` of each file that could not be deleted.
         outside: Files outside of the table's locations, which were kept.
+        unsized_files: The number of deleted files whose sizes are not recorded.
     """
 
     counts: dict[str, int] = field(default_factory=dict)
     deleted_bytes: int = 0
     failures: tuple[tuple[str, str], ...] = ()
     outside: tuple[str, ...] = ()
+    unsized_files: int = 0
+
+    @property
+    def size_text(self) -> str:
+        """The deleted bytes as text; `unknown size` if no size is recorded."""
+        return _size_text(self.deleted_bytes, self.deleted_files, self.unsized_files)
 
     @property
     def deleted_files(self) -> int:
@@ -69,8 +77,14 @@ class Deletion:
         if count > 0:
             kind = files.column("kind")[0].as_py()
             counts[kind] = counts.get(kind, 0) + count
-        size = self.deleted_bytes + _bytes_without(files, [location for location, _ in failed])
-        return replace(self, counts=counts, deleted_bytes=size, failures=(*self.failures, *failed))
+        deleted = _without(files, [location for location, _ in failed])
+        return replace(
+            self,
+            counts=counts,
+            deleted_bytes=self.deleted_bytes + total_bytes(deleted),
+            unsized_files=self.unsized_files + deleted.column("size").null_count,
+            failures=(*self.failures, *failed),
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return the outcome as JSON values."""
@@ -143,10 +157,19 @@ def total_bytes(files: pa.Table) -> int:
     return 0 if found is None else found
 
 
-def _bytes_without(files: pa.Table, failed: list[str]) -> int:
-    if failed:
-        files = files.filter(pc.invert(pc.is_in(files.column("location"), pa.array(failed, pa.string()))))
-    return total_bytes(files)
+def size_text(files: pa.Table) -> str:
+    """Return the recorded bytes of files as text; `unknown size` if there are files and no size is recorded."""
+    return _size_text(total_bytes(files), files.num_rows, files.column("size").null_count)
+
+
+def _size_text(size: int, files: int, unsized: int) -> str:
+    return "unknown size" if 0 < files == unsized else bytes_text(size)
+
+
+def _without(files: pa.Table, failed: list[str]) -> pa.Table:
+    if not failed:
+        return files
+    return files.filter(pc.invert(pc.is_in(files.column("location"), pa.array(failed, pa.string()))))
 
 
 def _texts(column: pa.ChunkedArray) -> pa.Array:

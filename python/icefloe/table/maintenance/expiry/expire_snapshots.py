@@ -46,7 +46,7 @@ class ExpireSnapshots:
     Examples:
         >>> expiry = table.maintenance.expire_snapshots().older_than("1h").retain_last(2)
         >>> print(expiry.plan().summary())
-        examples.t: nothing to expire, 1 snapshot stay
+        examples.t: nothing to expire, 1 snapshot stays
         >>> expiry.execute().deleted_data_files_count
         0
     """

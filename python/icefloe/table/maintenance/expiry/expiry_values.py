@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pyarrow as pa
 
 from icefloe.table.maintenance.age import iso_time
-from icefloe.table.maintenance.deletion import Deletion, total_bytes
-from icefloe.table.maintenance.display import bytes_text, count_text
+from icefloe.table.maintenance.deletion import Deletion, size_text, total_bytes
+from icefloe.table.maintenance.display import count_text
 from icefloe.table.maintenance.plan import Plan, Result
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class ExpireSnapshotsPlan(Plan):
     def summary(self) -> str:
         """Return one sentence on what the plan does."""
         if self.is_empty:
-            return f"{self.table_name}: nothing to expire, {count_text(len(self.retention.snapshots), 'snapshot')} stay"
+            return f"{self.table_name}: nothing to expire, {count_text(len(self.retention.snapshots), 'snapshot stays', 'snapshots stay')}"
         expired, refs = len(self.retention.expired_ids), len(self.retention.expired_refs)
         parts = [f"expire {expired:,} of {count_text(len(self.retention.snapshots), 'snapshot')}"]
         if refs > 0:
@@ -102,7 +102,7 @@ class ExpireSnapshotsPlan(Plan):
                 f"{count_text(len(self.schema_ids) + len(self.spec_ids), 'unused schema or spec', 'unused schemas and specs')}"
             )
         verb = "delete" if self.deletes_files else "keep"
-        return f"{self.table_name}: {', '.join(parts)}, {verb} {count_text(self.file_count, 'file')} of {bytes_text(self.total_bytes)}"
+        return f"{self.table_name}: {', '.join(parts)}, {verb} {count_text(self.file_count, 'file')} of {size_text(self.files)}"
 
     def rows(self) -> pa.Table:
         """Return one row for each snapshot, branch and tag, and why it stays or expires."""
@@ -221,7 +221,7 @@ class ExpireSnapshotsResult(Result):
         parts = [
             (
                 f"{self.table_name}: expired {count_text(len(self.snapshot_ids), 'snapshot')}, deleted "
-                f"{count_text(self.deletion.deleted_files, 'file')} of {bytes_text(self.deletion.deleted_bytes)}"
+                f"{count_text(self.deletion.deleted_files, 'file')} of {self.deletion.size_text}"
             )
         ]
         if self.deletion.failures:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pyarrow as pa
 
 from icefloe.table.maintenance.age import iso_time
-from icefloe.table.maintenance.deletion import Deletion, total_bytes
-from icefloe.table.maintenance.display import bytes_text, count_text
+from icefloe.table.maintenance.deletion import Deletion, size_text, total_bytes
+from icefloe.table.maintenance.display import count_text
 from icefloe.table.maintenance.plan import Plan, Result
 
 if TYPE_CHECKING:
@@ -77,13 +77,18 @@ class RemoveOrphanFilesPlan(Plan):
 
     def summary(self) -> str:
         """Return one sentence on what the plan does."""
+        if self.listed_count == 0:
+            return (
+                f"{self.table_name}: no file was found below {', '.join(self.roots)}; expected at least the table's own files, or another "
+                "spelling of the directory"
+            )
         if self.is_empty:
             return (
                 f"{self.table_name}: no orphan file among {count_text(self.listed_count, 'listed file')}, modified before "
                 f"{iso_time(self.older_than_ms)}"
             )
         return (
-            f"{self.table_name}: delete {count_text(self.file_count, 'orphan file')} of {bytes_text(self.total_bytes)}, of "
+            f"{self.table_name}: delete {count_text(self.file_count, 'orphan file')} of {size_text(self.orphans)}, of "
             f"{count_text(self.listed_count, 'listed file')}, modified before {iso_time(self.older_than_ms)}"
         )
 
@@ -140,7 +145,7 @@ class RemoveOrphanFilesResult(Result):
         parts = [
             (
                 f"{self.table_name}: deleted {count_text(self.deletion.deleted_files, 'orphan file')} of "
-                f"{bytes_text(self.deletion.deleted_bytes)}"
+                f"{self.deletion.size_text}"
             )
         ]
         if self.deletion.failures:

@@ -182,6 +182,21 @@ def test_inventory_replaces_the_listing(table):
     assert result.deletion.failures == ()
 
 
+def test_sizes_that_an_inventory_lacks_are_unknown(table):
+    path = put(table, "data/a.parquet")
+    report = pa.table({"file_path": [path], "last_modified": pa.array([0], pa.timestamp("us"))})
+    plan = removal(table).inventory(report).plan()
+    assert "delete 1 orphan file of unknown size, of 1 listed file" in plan.summary()
+    assert table.maintenance.execute(plan).summary() == "db.t: deleted 1 orphan file of unknown size"
+
+
+def test_directory_without_files_is_named(table):
+    directory = f"{table.location()}/dta"
+    plan = removal(table).location(directory).plan()
+    assert plan.is_empty
+    assert plan.summary().startswith(f"db.t: no file was found below {directory}; expected")
+
+
 def test_newest_version_of_a_file_in_an_inventory_decides(table):
     """A report of a bucket that keeps versions."""
     orphan, young = put(table, "data/orphan.parquet"), put(table, "data/young.parquet")
