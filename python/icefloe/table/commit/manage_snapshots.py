@@ -75,7 +75,7 @@ class ManageSnapshots(UpdateBuilder):
         """
         snapshot_id = self._existing(snapshot_id)
         self._check_new(tag_name)
-        _check_positive("max_ref_age_ms", max_ref_age_ms)
+        max_ref_age_ms = _checked_limit("max_ref_age_ms", max_ref_age_ms)
         return self._set(
             SetSnapshotRefUpdate(
                 ref_name=tag_name, type=SnapshotRefType.TAG, snapshot_id=snapshot_id, max_ref_age_ms=max_ref_age_ms
@@ -97,9 +97,9 @@ class ManageSnapshots(UpdateBuilder):
         """
         snapshot_id = self._existing(snapshot_id)
         self._check_new(branch_name)
-        _check_positive("max_ref_age_ms", max_ref_age_ms)
-        _check_positive("max_snapshot_age_ms", max_snapshot_age_ms)
-        _check_positive("min_snapshots_to_keep", min_snapshots_to_keep)
+        max_ref_age_ms = _checked_limit("max_ref_age_ms", max_ref_age_ms)
+        max_snapshot_age_ms = _checked_limit("max_snapshot_age_ms", max_snapshot_age_ms)
+        min_snapshots_to_keep = _checked_limit("min_snapshots_to_keep", min_snapshots_to_keep)
         return self._set(
             SetSnapshotRefUpdate(
                 ref_name=branch_name,
@@ -361,9 +361,8 @@ def _checked_name(name: str) -> str:
     return name
 
 
-def _check_positive(name: str, value: int | None) -> None:
-    if value is not None and (type(value) is not int or value <= 0):
-        raise ValidationError(f"{name}: expected a whole number, 1 or above, got {value!r}")
+def _checked_limit(name: str, value: int | None) -> int | None:
+    return None if value is None else checked_integer(name, value, 1)
 
 
 def _head_id(metadata: TableMetadata, name: str) -> int | None:

@@ -1,3 +1,4 @@
+import numpy as np
 import pyarrow as pa
 import pytest
 from icefloe.exceptions import ValidationError, ValidationException
@@ -133,6 +134,16 @@ def test_refs_move_rename_and_keep_their_retention(new_table):
     assert (refs["v1"].snapshot_id, refs["v1"].max_ref_age_ms) == (second, 5)
     table.manage_snapshots().replace_branch("next", second).commit()
     assert (table.refs()["next"].snapshot_id, table.refs()["next"].min_snapshots_to_keep) == (second, 3)
+
+
+def test_retention_of_new_refs_may_be_integers_of_numpy(new_table):
+    table = new_table()
+    current = table.current_snapshot().snapshot_id
+    day, two = np.int64(86_400_000), np.int32(2)
+    table.manage_snapshots().create_branch(current, "dev", day, day, two).create_tag(current, "v1", day).commit()
+    dev = table.refs()["dev"]
+    assert (dev.max_ref_age_ms, dev.max_snapshot_age_ms, dev.min_snapshots_to_keep) == (86_400_000, 86_400_000, 2)
+    assert {type(dev.max_ref_age_ms), type(table.refs()["v1"].max_ref_age_ms)} == {int}
 
 
 def test_retention_must_be_positive(new_table):
