@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from icefloe.exceptions import ValidationError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 _WORDS = re.compile(
     r"""(?P<space>\s+|--[^\n]*|/\*(?!\+).*?\*/)
@@ -83,6 +87,7 @@ _PARSER_KEYWORDS = {
     "WINDOW",
     "WITH",
 }
+_BEFORE_VALUES = ("CASE", "WHEN", "THEN", "ELSE", "AND", "OR", "NOT", "BETWEEN", "LIKE", "ILIKE", "RLIKE", "DIV")
 _ESCAPED = re.compile(r"\\(u[0-9A-Fa-f]{4}|.)", re.DOTALL)
 
 
@@ -302,6 +307,35 @@ class Cursor:
         got = "the end of the statement" if word is None else repr(self.text[word.start : word.end])
         start = len(self.text) if word is None else word.start
         return ValidationError(f"SQL, at character {start + 1}: expected {expected}, got {got}")
+
+
+def depths(words: Sequence[Word]) -> Iterator[tuple[Word, int]]:
+    """Yield each word with the number of parentheses, brackets and CASE expressions around it.
+
+    The words that open and close one are outside of it, but END, like all within CASE, is inside. END where a value is expected is the
+    name of a column.
+
+    Examples:
+        >>> [depth for _, depth in depths(words_of("(a) + CASE WHEN end THEN b END + end"))]
+        [0, 1, 0, 0, 0, 1, 1, 1, 1, 1, 0, 0]
+    """
+    opened: list[str] = []
+    before: Word | None = None
+    for word in words:
+        if word.is_keyword(")", "]"):
+            while opened and opened.pop() == "CASE":
+                pass
+        yield word, len(opened)
+        if word.is_keyword("(", "[", "CASE"):
+            opened.append(word.text.upper())
+        elif word.is_keyword("END") and opened[-1:] == ["CASE"] and not _expects_value(before):
+            opened.pop()
+        before = word
+
+
+def _expects_value(word: Word | None) -> bool:
+    """Return whether a value follows a word."""
+    return word is None or word.is_keyword(*_BEFORE_VALUES) or (word.kind == "sign" and word.text not in (")", "]"))
 
 
 def split_items(text: str) -> list[str]:

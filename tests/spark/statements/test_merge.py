@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+
+import icefloe.spark
 import pytest
-from icefloe.exceptions import SchemaMismatchError, ValidationError
+from icefloe.exceptions import SchemaMismatchError, ValidationError, ValidationException
+from icefloe.spark.dml.join import MergeSource
+
+NUMBERS = itertools.count()
 
 
 def rows(sql, name):
@@ -37,3 +43,46 @@ def test_merge_stores_all_columns_as_spark_stores_them(sql, name):
 def test_merge_refuses_aggregates(sql, name, clauses):
     with pytest.raises(ValidationError, match=r"expected an expression over one row, got an aggregate"):
         sql(f"MERGE INTO {name} AS t USING (SELECT 1L AS id) AS s ON {clauses}")
+
+
+@pytest.mark.parametrize(
+    ("on", "updated"),
+    [
+        ("id = k AND end > 5 OR start = 3 AND k = 8", [2, 3]),
+        ("end IS NOT NULL AND id = k", [1, 2]),
+        ("CASE WHEN end = 5 THEN id = k ELSE false END", [1]),
+    ],
+)
+def test_merge_takes_end_for_the_name_of_a_column(sql, lake, on, updated):
+    made = f"lake.db.m{next(NUMBERS)}"
+    sql(f"CREATE TABLE {made} (id int, start int, end int)")
+    sql(f"INSERT INTO {made} VALUES (1, 1, 5), (2, 2, 6), (3, 3, 7)")
+    source = "(VALUES (1, 9), (2, 9), (8, 9)) AS s (k, v)"
+    sql(f"MERGE INTO {made} USING {source} ON {on} WHEN MATCHED AND end < 9 THEN UPDATE SET end = v, start = 0")
+    assert sql(f"SELECT id FROM {made} WHERE end = 9 AND start = 0 ORDER BY id") == [(key,) for key in updated]
+
+
+def test_merge_refuses_a_target_that_changed_after_its_source_was_read(spark, sql, lake, name, catalog, monkeypatch):
+    compute = MergeSource.__enter__
+
+    def computed_before_another_commit(source):
+        entered = compute(source)
+        monkeypatch.undo()
+        icefloe.spark.sql(spark, f"UPDATE {name} SET name = 'theirs' WHERE id = 1")
+        return entered
+
+    monkeypatch.setattr(MergeSource, "__enter__", computed_before_another_commit)
+    source = f"(SELECT id, concat(name, '!') AS name FROM {name}) AS s"
+    with pytest.raises(ValidationException):
+        sql(f"MERGE INTO {name} AS t USING {source} ON t.id = s.id WHEN MATCHED THEN UPDATE SET *")
+    assert rows(sql, name)[0] == (1, "theirs")
+
+
+def test_merge_leaves_a_cached_source_in_the_cache(spark, sql, name, catalog):
+    changes = spark.sql("SELECT 1L AS id, string(rand()) AS name").cache()
+    first = changes.collect()
+    table = catalog.load_table(tuple(name.split(".")[1:]))
+    icefloe.spark.merge_into(table, changes, on=["id"]).when_matched_update_all().execute()
+    assert changes.storageLevel.useMemory
+    assert changes.collect() == first
+    changes.unpersist()

@@ -107,10 +107,15 @@ class MergeSource:
         self.further = further
         self.spark = frame.sparkSession
         self._bounds: Any = None
+        self._persisted = False
 
     def __enter__(self) -> Self:
         """Cache the rows, and compute their number and the least and greatest keys."""
-        self.frame = self.frame.persist()
+        level = self.frame.storageLevel
+        # A source that its owner has cached stays in the cache afterwards.
+        self._persisted = not (level.useMemory or level.useDisk)
+        if self._persisted:
+            self.frame = self.frame.persist()
         names = dict.fromkeys(key.source for key in self.keys)
         ranged = [name for name in names if self.frame.schema[name].dataType.simpleString() in _RANGED_TYPES]
         values = {name: F.col(quoted(name)) for name in ranged}
@@ -126,7 +131,8 @@ class MergeSource:
 
     def __exit__(self, *error: object) -> None:
         """Release the cached rows."""
-        self.frame.unpersist()
+        if self._persisted:
+            self.frame.unpersist()
 
     def key_range(self, schema: Schema) -> BooleanExpression | None:
         """Return a filter that is true for every target row whose keys equal the keys of a source row; None for no restriction.

@@ -121,6 +121,7 @@ class MergeBuilder:
         self._snapshot_properties = snapshot_properties
         self._clauses = Clauses()
         self._checks: tuple[Change, ...] = ()
+        self._loaded = False
 
     def when_matched_update(self, set: Values = None, condition: Condition = None) -> Self:  # noqa: A002  SQL's word
         """Update target rows that match a source row.
@@ -189,6 +190,11 @@ class MergeBuilder:
         self._further = further
         return self
 
+    def of_loaded_version(self) -> Self:
+        """Merge into the loaded version of the table, which the source may have read, instead of the current one."""
+        self._loaded = True
+        return self
+
     def execute(self) -> MergeResult:
         """Run the merge and commit it in one snapshot; a merge that changes no row makes no snapshot.
 
@@ -202,9 +208,11 @@ class MergeBuilder:
             ValidationException: A concurrent commit conflicts.
         """
         self._clauses.require_any()
+        # A source may read the target: commits after this version conflict with the merge.
+        table = self._table if self._loaded else self._table.refresh()
         needs_all = bool(self._clauses.of(Match.NOT_MATCHED_BY_SOURCE))
         reads_target = self._further is not None or any(clause.reads_target() for clause in self._clauses.in_order)
-        schema = self._table.refresh().schema()
+        schema = table.schema()
         names = [field.name for field in schema.fields]
         keys = [key if key.exact else replace(key, target=named(key.target, names) or key.target) for key in self._keys]
         missing = [key.target for key in keys if key.target not in names]
@@ -213,12 +221,13 @@ class MergeBuilder:
         with MergeSource(self._source, keys, self._only_if, self._further) as source:
             target = plan_target(
                 source.spark,
-                self._table,
+                table,
                 "merge",
                 branch=self._branch,
                 snapshot_properties=self._snapshot_properties,
                 row_filter=None if needs_all else source.key_range(schema),
                 columns=None if reads_target else tuple(dict.fromkeys(key.target for key in keys)),
+                refresh=False,
             )
             for check in self._checks:
                 target.target.transaction.apply(check)

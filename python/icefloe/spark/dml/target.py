@@ -74,6 +74,7 @@ def plan_target(  # noqa: PLR0913  all but the first three have defaults
     snapshot_properties: Mapping[str, str] | None = None,
     row_filter: str | BooleanExpression | None = None,
     columns: Sequence[str] | None = None,
+    refresh: bool = True,
 ) -> PlannedTarget:
     """Refresh a table and plan the rows that an operation may change.
 
@@ -85,11 +86,13 @@ def plan_target(  # noqa: PLR0913  all but the first three have defaults
         snapshot_properties: Additional keys of the snapshot's summary.
         row_filter: Rows that may change; all rows if None.
         columns: Columns that the operation reads; all columns if None.
+        refresh: Load the current version of the table; the loaded one is planned otherwise.
 
     Raises:
         ValidationError: The branch is a tag, or contradicts the session's settings for staging.
     """
-    table.refresh()
+    if refresh:
+        table.refresh()
     destination = snapshot_destination(spark, table, branch, snapshot_properties or {})
     target = table.transaction().target(destination.branch, destination.snapshot_properties)
     scan = table.scan()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyspark.errors import AnalysisException
 
@@ -11,7 +11,7 @@ from icefloe.exceptions import FeatureUnsupportedError, ValidationError
 from icefloe.spark.dml.clause_columns import refusal
 from icefloe.spark.dml.join import FurtherCondition
 from icefloe.spark.dml.merge import MergeBuilder
-from icefloe.spark.lexer import Cursor
+from icefloe.spark.lexer import Cursor, depths
 from icefloe.spark.statements.change_rows import counts
 from icefloe.spark.statements.literals import with_literals
 from icefloe.spark.statements.merge_scope import MergeScope
@@ -66,7 +66,7 @@ def merge(statement: Statement, text: str) -> DataFrame:
     further = None if of_pairs is None else FurtherCondition(of_pairs, on.source_columns)
     branch = reference.version.get("branch")
     builder = MergeBuilder(table, keyed, keys, branch=branch, snapshot_properties={})
-    builder.only_if(only_if).only_pairs(further)
+    builder.of_loaded_version().only_if(only_if).only_pairs(further)
     while not cursor.done:
         cursor.expect("WHEN")
         _clause(cursor, builder, scope)
@@ -189,12 +189,10 @@ def _until_when(cursor: Cursor) -> str:
 
 def _until(cursor: Cursor, keyword: str) -> str:
     """Return the text before a keyword outside of parentheses and CASE."""
-    first, depth = cursor.peek(), 0
-    while not cursor.done:
-        word: Any = cursor.peek()
+    first = cursor.peek()
+    for word, depth in depths(cursor.words[cursor.index :]):
         if depth == 0 and word.is_keyword(keyword):
             break
-        depth += word.is_keyword("(", "CASE") - word.is_keyword(")", "END")
         cursor.index += 1
     if first is None or (cursor.done and keyword != "WHEN"):
         raise cursor.error(keyword)

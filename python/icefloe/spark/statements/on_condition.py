@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from icefloe.spark.lexer import words_of
+from icefloe.spark.lexer import depths, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,12 +88,11 @@ def conjuncts(text: str) -> Iterator[str]:
         ['a = 1', 'b BETWEEN 2 AND 3', 'c = 4 OR d = 5']
     """
     words = _unwrapped(words_of(text))
-    start, depth, in_between = 0, 0, False
+    start, in_between = 0, False
     if not words or any(word.is_keyword("OR") for word in _outermost(words)):
         yield _slice(text, words) if words else text
         return
-    for index, word in enumerate(words):
-        depth += word.is_keyword("(", "[", "CASE") - word.is_keyword(")", "]", "END")
+    for index, (word, depth) in enumerate(depths(words)):
         if depth > 0 or not word.is_keyword("AND", "BETWEEN"):
             continue
         if word.is_keyword("AND") and not in_between:
@@ -131,13 +130,8 @@ def _equality(part: str, scope: MergeScope) -> Equality | None:
 
 
 def _outermost(words: list[Word]) -> Iterator[Word]:
-    """Yield the words outside of parentheses, brackets and CASE."""
-    depth = 0
-    for word in words:
-        depth -= word.is_keyword(")", "]", "END")
-        if depth == 0 and not word.is_keyword(")", "]", "END"):
-            yield word
-        depth += word.is_keyword("(", "[", "CASE")
+    """Return the words outside of parentheses, brackets and CASE."""
+    return (word for word, depth in depths(words) if depth == 0 and not word.is_keyword(")", "]"))
 
 
 def _unwrapped(words: list[Word]) -> list[Word]:
