@@ -47,8 +47,16 @@ _BLOCK_SCHEMA = T.StructType(
 
 FIELD_ID_READ = "spark.sql.parquet.fieldId.read.enabled"
 _DISCOVERY = {"spark.sql.sources.parallelPartitionDiscovery.parallelism": "4"}
-# Without these options Spark takes pattern characters in paths for patterns, and reads such files several times.
-_EXACT_PATHS = {"__globPaths__": "false", "recursiveFileLookup": "true"}
+# Without the first two options Spark takes pattern characters in paths for patterns, and reads such files several times. Settings of
+# the session, which the others override, would skip rows or shift days before 1582.
+_OPTIONS = {
+    "__globPaths__": "false",
+    "recursiveFileLookup": "true",
+    "ignoreCorruptFiles": "false",
+    "ignoreMissingFiles": "false",
+    "datetimeRebaseMode": "CORRECTED",
+    "int96RebaseMode": "CORRECTED",
+}
 # The driver reads deleted positions and broadcasts at most 72 bytes for each.
 _MAX_DELETES = 5_000_000
 _MAX_GROUPS = 4
@@ -252,7 +260,7 @@ def _relation(spark: Any, struct: Any, paths: list[str]) -> DataFrame:
         empty: DataFrame = spark.createDataFrame([], struct)
         return empty
     with settings(spark, _DISCOVERY):
-        frame: DataFrame = spark.read.schema(struct).options(**_EXACT_PATHS).parquet(*paths)
+        frame: DataFrame = spark.read.schema(struct).options(**_OPTIONS).parquet(*paths)
         frame.schema  # noqa: B018  Spark Connect lists the files here, while the settings apply
     return frame
 
