@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql.types import StructField, StructType
+from pyspark.sql.types import StructType
 
 from icefloe.exceptions import (
     FeatureUnsupportedError,
@@ -16,7 +16,7 @@ from icefloe.exceptions import (
 from icefloe.spark.lexer import Cursor
 from icefloe.spark.statements.query import frame_of_query
 from icefloe.spark.statements.table_clauses import properties_of
-from icefloe.spark.types.from_spark import schema_from_spark
+from icefloe.spark.types.from_spark import nullable, schema_from_spark
 from icefloe.spark.writer.commit import ExecutorFiles
 from icefloe.spark.writer.partition_text import partition_spec
 from icefloe.spark.writer.write import write_files
@@ -160,10 +160,11 @@ def _clause(cursor: Cursor, made: Definition) -> None:
 
 
 def _nullable(frame: DataFrame | None) -> StructType:
-    """Return the schema of a query for a new table: as in Spark, no column is required."""
+    """Return the schema of a query for a new table: as in Spark, no column or field is required."""
     if frame is None:
         raise ValidationError("CREATE TABLE: expected columns or a query, got neither")
-    return StructType([StructField(one.name, one.dataType, True, one.metadata) for one in frame.schema.fields])
+    struct: StructType = nullable(frame.schema)
+    return struct
 
 
 def _check_names(statement: Statement, struct: Any) -> None:
