@@ -54,6 +54,17 @@ def test_reader_reads_no_rows_of_what_spark_makes_of_no_tasks(partition):
     assert list(IcefloeReader(None, []).read(partition)) == []
 
 
+def test_data_source_writes_columns_whose_names_differ_in_case(spark, new_table, options):
+    table = new_table(SCHEMA, PartitionSpec(PartitionField(2, 1000, BucketTransform(2), "b")))
+    rows = frame_of(spark, 0, 3).select(F.col("s").alias("S"), F.col("id").cast("int").alias("ID"))
+    rows.write.format("icefloe").options(**options).mode("append").save(".".join(table.name()))
+    assert sorted(tuple(row) for row in icefloe.spark.read(table.refresh(), spark=spark).collect()) == [
+        (0, "s0"),
+        (1, "s1"),
+        (2, "s2"),
+    ]
+
+
 def test_data_source_refuses_unknown_columns_and_options(spark, new_table, options):
     name = ".".join(new_table(SCHEMA).name())
     with pytest.raises(PySparkException, match="'more' is not in the table"):

@@ -1,4 +1,4 @@
-"""Rows from Spark in the Arrow types of data files: ``uuid`` and ``fixed`` as fixed-size binary, numbers in the table's width."""
+"""Rows from Spark as data files have them: the table's names, ``uuid`` and ``fixed`` as fixed-size binary, numbers in its width."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from icefloe.exceptions import FeatureUnsupportedError
+from icefloe.spark.types.conform import matched_names
 from icefloe.spark.types.to_spark import to_arrow_type
 from icefloe.spark.types.uuid_text import text_to_uuid
 
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
 
 
 def to_stored_types(first: pa.RecordBatch, rest: Iterator[pa.RecordBatch], schema: str) -> pa.RecordBatchReader:
-    """Return batches from Spark as a stream in the Arrow types of data files.
+    """Return batches from Spark as a stream with the table's column names and in the Arrow types of data files.
 
-    Timestamps keep the session's time zone, which does not change the instant.
+    Columns are matched by name, exactly or else ignoring case. Timestamps keep the session's time zone, which does not change the instant.
 
     Args:
         first: First batch, already taken from the iterator.
@@ -32,7 +33,9 @@ def to_stored_types(first: pa.RecordBatch, rest: Iterator[pa.RecordBatch], schem
     """
     types = {field["name"]: stored_type(field["name"], field["type"]) for field in json.loads(schema)["fields"]}
     batches = itertools.chain([first], rest)
-    fields = [_stored_field(field, types.get(field.name)) for field in first.schema]
+    names = {given: name for name, given in matched_names(first.schema.names, list(types)).items()}
+    named = [field.with_name(names.get(field.name, field.name)) for field in first.schema]
+    fields = [_stored_field(field, types.get(field.name)) for field in named]
     if fields == list(first.schema):
         return pa.RecordBatchReader.from_batches(first.schema, batches)
     stored = pa.schema(fields)
