@@ -185,6 +185,13 @@ def test_narrow_terminal_shows_a_line_for_each_value(lake, table, tmp_path, colu
     assert ["total", "rows", "6"] in lines
 
 
+def test_table_that_just_fits_the_terminal_has_whole_ids(lake, table, tmp_path):
+    with terminal("refs", "db.t", cwd=tmp_path, NO_COLOR="1", COLUMNS="80") as child:
+        child.expect(pexpect.EOF)
+    lines = [line.split() for line in re.sub(r"\x1b\[[0-9;]*m", "", child.before).splitlines()]
+    assert ["main", "BRANCH", str(table.current_snapshot().snapshot_id), "-", "-", "-"] in lines
+
+
 def test_interrupt_of_a_run_exits_with_130(lake, table, tmp_path):
     code = (
         "import sys, time\nfrom icefloe.cli import command\nfrom icefloe.table.table import Table\n"

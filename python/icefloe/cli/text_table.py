@@ -19,6 +19,7 @@ SHOWN_ROWS = 100
 """Rows that a terminal shows of a longer table."""
 _FOLDED_WIDTH = 24
 """Columns of the terminal that a longer cell has at least, where it is folded into several lines."""
+_GAP = 3
 _BYTES = ("bytes", "size", "file_size_in_bytes", "length")
 
 
@@ -77,22 +78,26 @@ def _write_rich(rows: pa.Table, cells: list[list[str]], console: Console) -> Non
     from rich.text import Text
 
     names = [name.replace("_", " ") for name in rows.column_names]
-    if cells and _least_width(names, cells) > console.width:
+    widths = _least_widths(names, cells)
+    spare = console.width - sum(widths) - _GAP * len(widths)
+    if cells and spare < 0:
         _write_records(names, cells, console)
         return
+    for place, name in enumerate(names):
+        more = min(max(len(name), *(len(row[place]) for row in cells), 0) - widths[place], max(spare, 0))
+        widths[place], spare = widths[place] + more, spare - more
     table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
-    for name, right in zip(names, _right(rows), strict=True):
-        table.add_column(Text(name), justify="right" if right else "left", overflow="fold")
+    for name, right, width in zip(names, _right(rows), widths, strict=True):
+        table.add_column(Text(name), justify="right" if right else "left", overflow="fold", width=width)
     for row in cells:
         table.add_row(*(Text(cell, style="dim" if cell == "-" else "") for cell in row))
     console.print(table)
 
 
-def _least_width(names: Sequence[str], cells: list[list[str]]) -> int:
-    """Return the columns of the terminal below which the cells of a table cannot be read."""
+def _least_widths(names: Sequence[str], cells: list[list[str]]) -> list[int]:
+    """Return the width below which the cells of each column cannot be read, in columns of the terminal."""
     words = [max(len(word) for word in (name.split() or [""])) for name in names]
-    widths = [max(word, *(min(len(row[place]), _FOLDED_WIDTH) for row in cells)) for place, word in enumerate(words)]
-    return sum(widths) + 3 * len(widths)
+    return [max(word, *(min(len(row[place]), _FOLDED_WIDTH) for row in cells), 0) for place, word in enumerate(words)]
 
 
 def _write_records(names: Sequence[str], cells: list[list[str]], console: Console) -> None:
