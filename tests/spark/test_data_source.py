@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import icefloe.spark
+import pyarrow as pa
 import pytest
 from icefloe.partitioning import PartitionField, PartitionSpec
 from icefloe.spark import functions as ice
@@ -52,6 +53,16 @@ def test_data_source_appends_overwrites_and_reads(spark, new_table, options):
 @pytest.mark.parametrize("partition", [None, InputPartition(None)], ids=["before 4.2", "since 4.2"])
 def test_reader_reads_no_rows_of_what_spark_makes_of_no_tasks(partition):
     assert list(IcefloeReader(None, []).read(partition)) == []
+
+
+def test_data_source_returns_columns_in_the_order_of_a_given_schema(spark, new_table, options):
+    table = new_table(T.StructType([T.StructField("a", T.LongType()), T.StructField("b", T.LongType())]))
+    table.append(pa.table({"a": [1], "b": [2]}))
+    name = ".".join(table.name())
+    read = spark.read.format("icefloe").options(**options)
+    assert [row.asDict() for row in read.schema("b long, a long").load(name).collect()] == [{"b": 2, "a": 1}]
+    with pytest.raises(PySparkException, match="column 'a' has type bigint"):
+        read.schema("a string").load(name).collect()
 
 
 def test_data_source_writes_columns_whose_names_differ_in_case(spark, new_table, options):

@@ -30,7 +30,7 @@ from icefloe.spark.reader.changes import ChangeTask, change_tasks
 from icefloe.spark.reader.read_task import ReadTask
 from icefloe.spark.session import active_session
 from icefloe.spark.table_options import TableOptions
-from icefloe.spark.types.conform import conform_schema
+from icefloe.spark.types.conform import conform_schema, matched_names
 from icefloe.spark.types.to_spark import to_spark_schema
 from icefloe.spark.writer.commit import (
     FileChange,
@@ -128,7 +128,8 @@ class IcefloeDataSource(DataSource):
         options = TableOptions.parse(self.options)
         if metadata_scan(options) is not None:
             return MetadataReader(options, [field.name for field in schema.fields])
-        return IcefloeReader(options, [field.name for field in schema.fields if field.name not in CHANGE_COLUMNS.names])
+        _check_types(schema, self.schema())
+        return IcefloeReader(options, schema.names)
 
     def writer(self, schema: Any, overwrite: bool) -> DataSourceArrowWriter:
         """Return a writer after a check that the rows fit the table."""
@@ -166,7 +167,8 @@ class IcefloeReader(DataSourceReader):
 
     def partitions(self) -> Sequence[ReadTask | ChangeTask]:
         """Plan the scan and return its tasks, up to the split size each, or the tasks of its changes."""
-        scan = self._options.scan().update(selected_fields=tuple(self._columns))
+        selected = tuple(name for name in self._columns if name not in CHANGE_COLUMNS.names)
+        scan = self._options.scan().update(selected_fields=selected)
         if isinstance(scan, IncrementalChangelogScan):
             return change_tasks(scan)
         return [ReadTask(group) for group in scan.plan_tasks()]
@@ -179,7 +181,28 @@ class IcefloeReader(DataSourceReader):
             raise ValidationError(
                 f"partition: expected a ReadTask or ChangeTask of this reader, got a {type(partition).__name__}"
             )
-        return partition.batches()
+        # Spark takes columns by their positions, and a scan returns them in the table's order.
+        return (_in_order(batch, self._columns) for batch in partition.batches())
+
+
+def _in_order(batch: pa.RecordBatch, columns: Sequence[str]) -> pa.RecordBatch:
+    """Return the columns of a batch in the order of the names that the user passed, which may differ in case."""
+    if batch.schema.names == list(columns):
+        return batch
+    names = matched_names(batch.schema.names, list(columns))
+    return batch.select([names[name] for name in columns])
+
+
+def _check_types(given: Any, own: Any) -> None:
+    """Raise ValidationError if a schema that the user passed gives a column another type than the scan."""
+    names = matched_names(own.names, given.names)
+    for field in given.fields:
+        kind = own[names[field.name]].dataType if field.name in names else field.dataType
+        if field.dataType.simpleString() != kind.simpleString():
+            raise ValidationError(
+                f"schema: column {field.name!r} has type {kind.simpleString()}; expected a schema that selects columns, got "
+                f"{field.dataType.simpleString()}: cast the column after the read"
+            )
 
 
 @dataclass(frozen=True)
