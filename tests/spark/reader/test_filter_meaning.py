@@ -79,3 +79,25 @@ def test_not_equal_selects_nan(spark, new_table):
         assert planned.native is not None, planned.choice
         for one in (planned, replace(planned, native=None)):
             assert ids(scan_frame(spark, one)) == [2], row_filter
+
+
+def test_conditions_of_spark_select_nan_and_zeros(spark, new_table):
+    """NaN is above all numbers in Spark, and bounds of row groups leave it out."""
+    table = new_table(Schema(NestedField(1, "id", "long"), NestedField(2, "x", "double"), NestedField(3, "y", "float")))
+    numbers = [5.0, float("nan"), -0.0, None]
+    table.append(pa.table({"id": [1, 2, 3, 4], "x": numbers, "y": pa.array(numbers, pa.float32())}))
+    frame = icefloe.spark.read(table, spark=spark)
+    plain = spark.createDataFrame(frame.collect(), frame.schema)
+    assert [str(row.x) for row in frame.orderBy("id").collect()] == ["5.0", "nan", "-0.0", "None"]
+    for column in ("x", "y"):
+        for condition in (
+            "{} > 6",
+            "{} >= 6",
+            "{} = double('NaN')",
+            "{} <> 5",
+            "{} = 0",
+            "{} < 0 or {} > 0",
+            "isnan({})",
+        ):
+            text = condition.replace("{}", column)
+            assert ids(frame.where(text)) == ids(plain.where(text)), text

@@ -26,6 +26,7 @@ from icefloe.spark.reader.deleted_positions import deleted_positions
 from icefloe.spark.reader.deletion_blocks import BLOCK_BITS, MAX_ROWS, WORD_ROWS_LOG2, deletion_blocks
 from icefloe.spark.reader.predicate_column import predicate_column
 from icefloe.spark.session import settings
+from icefloe.spark.types.conform import column_of
 from icefloe.spark.types.to_spark import schema_value, to_spark_schema
 from icefloe.table.scan.plan import has_deletes
 
@@ -126,7 +127,7 @@ def native_frame(spark: Any, scan: NativeScan, *, located: bool = False) -> Data
         empty = _relation(spark, struct, [])
         no_positions = [F.lit(None).cast("long").alias(FILE), F.lit(None).cast("long").alias(POSITION)]
         return empty.select("*", *no_positions) if located else empty
-    return functools.reduce(lambda left, right: left.union(right), parts)
+    return _without_bounds_of_numbers(functools.reduce(lambda left, right: left.union(right), parts), struct)
 
 
 def file_keys(files: pa.RecordBatch) -> pa.Array:
@@ -263,6 +264,23 @@ def _relation(spark: Any, struct: Any, paths: list[str]) -> DataFrame:
         frame: DataFrame = spark.read.schema(struct).options(**_OPTIONS).parquet(*paths)
         frame.schema  # noqa: B018  Spark Connect lists the files here, while the settings apply
     return frame
+
+
+def _without_bounds_of_numbers(rows: DataFrame, struct: Any) -> DataFrame:
+    """Return rows whose floating-point columns Spark does not compare with bounds of row groups.
+
+    These bounds leave NaN out, which is above all numbers in Spark. The product with 1 is the same number, also of -0.0.
+    """
+    floating = {field.name: field for field in struct.fields if isinstance(field.dataType, (T.FloatType, T.DoubleType))}
+    if not floating:
+        return rows
+    columns = []
+    for name in rows.columns:
+        column, field = column_of(name), floating.get(name)
+        if field is not None:
+            column = (column * F.lit(1.0).cast(field.dataType)).alias(name, metadata=field.metadata)
+        columns.append(column)
+    return rows.select(*columns)
 
 
 def _located(relation: DataFrame, group: int) -> DataFrame:
