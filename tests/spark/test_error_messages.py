@@ -33,6 +33,7 @@ NESTED_UUID = (
     '"type":{"type":"list","element-id":2,"element":"uuid","element-required":false}}]}'
 )
 UNREACHABLE = {
+    "; expected a schema that selects columns, got ": "raised while Spark plans the read of a data source",
     "; expected columns without maps, which Spark cannot compare": "statements alone have such conditions",
     "; install icefloe there, or, on one machine, ": "test_failures.py has workers of another Python",
     "module 'icefloe.spark' has no attribute ": "an error of Python, in its words",
