@@ -52,7 +52,7 @@ def test_data_source_appends_overwrites_and_reads(spark, new_table, options):
 
 @pytest.mark.parametrize("partition", [None, InputPartition(None)], ids=["before 4.2", "since 4.2"])
 def test_reader_reads_no_rows_of_what_spark_makes_of_no_tasks(partition):
-    assert list(IcefloeReader(None, []).read(partition)) == []
+    assert list(IcefloeReader(None, T.StructType()).read(partition)) == []
 
 
 def test_data_source_returns_columns_in_the_order_of_a_given_schema(spark, new_table, options):

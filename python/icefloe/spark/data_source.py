@@ -128,8 +128,7 @@ class IcefloeDataSource(DataSource):
         options = TableOptions.parse(self.options)
         if metadata_scan(options) is not None:
             return MetadataReader(options, [field.name for field in schema.fields])
-        _check_types(schema, self.schema())
-        return IcefloeReader(options, schema.names)
+        return IcefloeReader(options, schema)
 
     def writer(self, schema: Any, overwrite: bool) -> DataSourceArrowWriter:
         """Return a writer after a check that the rows fit the table."""
@@ -159,16 +158,28 @@ def _schema(scan: Scan) -> str:
 
 
 class IcefloeReader(DataSourceReader):
-    """The reader of a scan, planned in ``partitions()``."""
+    """The reader of a scan, planned in ``partitions()``.
 
-    def __init__(self, options: TableOptions, columns: Sequence[str]) -> None:
+    Args:
+        options: The scan.
+        schema: The columns that Spark expects, a Spark struct: those of the scan, or the ones that the user passed.
+    """
+
+    def __init__(self, options: TableOptions, schema: Any) -> None:
         self._options = options
-        self._columns = columns
+        self._schema = schema
 
     def partitions(self) -> Sequence[ReadTask | ChangeTask]:
-        """Plan the scan and return its tasks, up to the split size each, or the tasks of its changes."""
-        selected = tuple(name for name in self._columns if name not in CHANGE_COLUMNS.names)
-        scan = self._options.scan().update(selected_fields=selected)
+        """Plan the scan and return its tasks, up to the split size each, or the tasks of its changes.
+
+        Raises:
+            ValidationError: The schema that the user passed has another type for a column.
+        """
+        scan = self._options.scan()
+        _check_types(self._schema, to_spark_schema(_schema(scan)))
+        scan = scan.update(
+            selected_fields=tuple(name for name in self._schema.names if name not in CHANGE_COLUMNS.names)
+        )
         if isinstance(scan, IncrementalChangelogScan):
             return change_tasks(scan)
         return [ReadTask(group) for group in scan.plan_tasks()]
@@ -182,7 +193,7 @@ class IcefloeReader(DataSourceReader):
                 f"partition: expected a ReadTask or ChangeTask of this reader, got a {type(partition).__name__}"
             )
         # Spark takes columns by their positions, and a scan returns them in the table's order.
-        return (_in_order(batch, self._columns) for batch in partition.batches())
+        return (_in_order(batch, self._schema.names) for batch in partition.batches())
 
 
 def _in_order(batch: pa.RecordBatch, columns: Sequence[str]) -> pa.RecordBatch:

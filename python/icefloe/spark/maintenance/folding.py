@@ -46,10 +46,14 @@ def fold(condition: str, spark: Any) -> str:
         return condition
     holder = exp.Paren(this=tree)
     constants = list(_constants(tree))
-    changed = [_named_transform(dot) for dot in list(holder.find_all(exp.Dot))]
-    changed += [_compared(column) for column in list(_booleans(holder.this))]
-    if not any(changed) and all(_is_literal(constant) for constant in constants):
+    transforms = [dot for dot in holder.find_all(exp.Dot) if _is_transform(dot)]
+    booleans = list(_booleans(tree))
+    if not transforms and not booleans and all(_is_literal(constant) for constant in constants):
         return condition
+    for dot in transforms:
+        dot.replace(dot.expression)
+    for column in booleans:
+        column.replace(exp.EQ(this=column.copy(), expression=exp.true()))
     _replace([constant for constant in constants if not isinstance(constant, _PLAIN)], spark)
     for equal in list(holder.find_all(exp.NullSafeEQ)):  # constants are not NULL
         equal.replace(exp.EQ(this=equal.this, expression=equal.expression))
@@ -74,19 +78,10 @@ def _booleans(tree: Any) -> Iterator[exp.Column]:
             yield from _booleans(child)
 
 
-def _compared(column: exp.Column) -> bool:
-    column.replace(exp.EQ(this=column.copy(), expression=exp.true()))
-    return True
-
-
-def _named_transform(dot: exp.Dot) -> bool:
-    """Replace a function of the schema `system` by the function; return whether the tree is one."""
-    parts = dot.flatten() if isinstance(dot.this, exp.Dot) else (dot.this, dot.expression)
-    names = [part.name.lower() for part in parts]
-    is_transform = isinstance(dot.expression, exp.Func) and "system" in names[:-1]
-    if is_transform:
-        dot.replace(dot.expression)
-    return is_transform
+def _is_transform(dot: exp.Dot) -> bool:
+    """Return whether a tree is a function of the schema `system`, such as `lake.system.bucket(16, id)`."""
+    schema = dot.this.expression if isinstance(dot.this, exp.Dot) else dot.this
+    return isinstance(dot.expression, exp.Func) and schema.name.lower() == "system"
 
 
 def _is_literal(tree: Any) -> bool:

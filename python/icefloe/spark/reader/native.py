@@ -127,7 +127,7 @@ def native_frame(spark: Any, scan: NativeScan, *, located: bool = False) -> Data
         empty = _relation(spark, struct, [])
         no_positions = [F.lit(None).cast("long").alias(FILE), F.lit(None).cast("long").alias(POSITION)]
         return empty.select("*", *no_positions) if located else empty
-    return _without_bounds_of_numbers(functools.reduce(lambda left, right: left.union(right), parts), struct)
+    return _without_pruning_of_numbers(functools.reduce(lambda left, right: left.union(right), parts), struct)
 
 
 def file_keys(files: pa.RecordBatch) -> pa.Array:
@@ -266,10 +266,11 @@ def _relation(spark: Any, struct: Any, paths: list[str]) -> DataFrame:
     return frame
 
 
-def _without_bounds_of_numbers(rows: DataFrame, struct: Any) -> DataFrame:
-    """Return rows whose floating-point columns Spark does not compare with bounds of row groups.
+def _without_pruning_of_numbers(rows: DataFrame, struct: Any) -> DataFrame:
+    """Return rows by whose floating-point columns Spark prunes no row group.
 
-    These bounds leave NaN out, which is above all numbers in Spark. The product with 1 is the same number, also of -0.0.
+    Bounds of row groups leave NaN out, which is above all numbers in Spark. Spark prunes by columns, not by products, and a product
+    with 1 is the same number, also of -0.0.
     """
     floating = {field.name: field for field in struct.fields if isinstance(field.dataType, (T.FloatType, T.DoubleType))}
     if not floating:

@@ -40,7 +40,7 @@ class AttachedSource(DataSource):
         """Return a reader of the columns of a schema."""
         from icefloe.spark.data_source import IcefloeReader
 
-        return IcefloeReader(self._options(), [field.name for field in schema.fields])
+        return IcefloeReader(self._options(), schema)
 
     def writer(self, schema: Any, overwrite: bool) -> DataSourceArrowWriter:
         """Return a writer after a check that the rows fit the table."""

@@ -1,4 +1,4 @@
-"""Ctrl-C while files are written: none of them stays."""
+"""Ctrl-C during a write deletes the files of the write."""
 
 from __future__ import annotations
 
