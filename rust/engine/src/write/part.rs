@@ -7,11 +7,12 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::{
     Array, ArrayRef, BooleanArray, GenericListArray, MapArray, OffsetSizeTrait, StructArray,
-    make_array,
+    new_empty_array,
 };
 use arrow_buffer::{BooleanBufferBuilder, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, FieldRef, Fields};
 use arrow_select::filter::filter;
+use arrow_select::nullif::nullif;
 use icefloe_format::spec::null_array;
 use icefloe_format::{Error, Result};
 
@@ -45,6 +46,10 @@ pub(super) enum Step {
 impl Part {
     /// Return the array in the table's type; nulls of required fields are checked by the parent.
     pub(super) fn fit(&self, array: &ArrayRef) -> Result<ArrayRef> {
+        // Libraries leave the offsets of an array without values undefined.
+        if array.is_empty() {
+            return Ok(new_empty_array(&self.data_type));
+        }
         match &self.step {
             Step::Absent => null_array(&self.data_type, array.len()),
             Step::Casts(casts) => casts
@@ -104,12 +109,12 @@ fn fit_struct(part: &Part, parts: &[(Option<usize>, Part)], array: &ArrayRef) ->
 impl Part {
     /// Return the array with the nulls of a struct around it: values below a null must not make a cast fail.
     fn visible(&self, array: &ArrayRef, parent: Option<&NullBuffer>) -> Result<ArrayRef> {
-        if self.keeps_values() || parent.is_none_or(|nulls| nulls.null_count() == 0) {
+        let Some(parent) = parent.filter(|nulls| !self.keeps_values() && nulls.null_count() > 0)
+        else {
             return Ok(Arc::clone(array));
-        }
-        let nulls = NullBuffer::union(parent, array.nulls());
-        let made = array.to_data().into_builder().nulls(nulls).build();
-        made.map(make_array).map_err(|error| refused(self, error))
+        };
+        let below_null = BooleanArray::new(!parent.inner(), None);
+        nullif(array, &below_null).map_err(|error| refused(self, error))
     }
 }
 
