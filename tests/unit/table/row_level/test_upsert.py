@@ -145,7 +145,7 @@ def test_upsert_refuses_keys_named_twice_and_fields_within_columns(catalog):
         NestedField(1, "id", LongType()), NestedField(2, "place", place, required=True), identifier_field_ids=[3]
     )
     table = catalog.create_table("db.u", schema)
-    rows = pa.table({"id": [1], "place": [{"zip": 5}]})
+    rows = pa.Table.from_pylist([{"id": 1, "place": {"zip": 5}}], schema=schema.as_arrow())
     with pytest.raises(ValidationError, match="expected each key column once, got 'id' several times in join_cols"):
         table.upsert(rows, ["id", "id"])
     with pytest.raises(ValidationError, match="expected each key column once, got 'id' several times in join_cols"):
