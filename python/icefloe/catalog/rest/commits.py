@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from pydantic_core import to_json
 
@@ -11,7 +11,7 @@ from icefloe.catalog.identifiers import dotted, split_table_identifier
 from icefloe.catalog.rest import endpoints
 from icefloe.catalog.rest.loaded_table import LoadedTable, loaded_table
 from icefloe.catalog.rest.lost_change import run_provable_change
-from icefloe.catalog.rest.replies import Call
+from icefloe.catalog.rest.replies import Call, RepeatedConflictError
 from icefloe.exceptions import (
     CommitFailedException,
     IcebergError,
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.update import TableRequirement, TableUpdate
     from icefloe.typedef import Identifier, Properties
+
+Result = TypeVar("Result")
 
 
 def one_snapshot_each(updates: tuple[TableUpdate, ...]) -> tuple[TableUpdate, ...]:
@@ -124,7 +126,7 @@ class RestCommits:
         if not commit.is_provable:
             return change()
         try:
-            return run_provable_change(change, proof, properties, self._environment)
+            return _run(change, proof, conflict, properties, self._environment)
         except ServiceUnavailableError:
             # A proxy may report its own failure by status 503 after the server committed.
             found = _found(proof)
@@ -154,13 +156,42 @@ class RestCommits:
             return True if first.is_visible_in(self._load(first.identifier).metadata) else None
 
         if provable:
-            run_provable_change(change, proof, {}, self._environment)
+            _run(change, proof, CommitFailedException, {}, self._environment)
         else:
             change()
 
 
 def _call(subject: str, conflict: type[IcebergError]) -> Call:
     return Call(subject, changes=True, missing=NoSuchTableError, errors={409: conflict})
+
+
+def _run(
+    change: Callable[[], Result],
+    proof: Callable[[], Result | None],
+    conflict: type[IcebergError],
+    properties: Properties,
+    environment: Environment,
+) -> Result:
+    """Run a change as `run_provable_change` does; decide by the proof whether a repeated change conflicts with its own effect.
+
+    Raises:
+        IcebergError: `conflict`, if the change was repeated, conflicts, and has no effect that can be read back.
+        CommitStateUnknownException: The outcome is unknown, also since reading back failed.
+    """
+
+    def decided() -> Result:
+        try:
+            return change()
+        except RepeatedConflictError as error:
+            try:
+                found = proof()
+            except Exception:  # noqa: BLE001 - the outcome is unknown then
+                raise error from None
+            if found is None:
+                raise conflict(error.conflict) from None
+            return found
+
+    return run_provable_change(decided, proof, properties, environment)
 
 
 def _found(proof: Callable[[], LoadedTable | None]) -> LoadedTable | None:

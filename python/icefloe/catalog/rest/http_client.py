@@ -32,8 +32,9 @@ if TYPE_CHECKING:
     from icefloe.catalog.rest.authentication import Authentication
     from icefloe.table.environment import Environment
 
+_TOO_MANY = 429
 # The server did not process the request, and says so.
-_REPEATABLE = (429, 503)
+_REPEATABLE = (_TOO_MANY, 503)
 # A gateway failed between the server and this client: a read is repeated.
 _REPEATABLE_READS = (502, 504)
 _READS = ("GET", "HEAD")
@@ -155,7 +156,8 @@ class RestClient:
                 statuses = (*_REPEATABLE, *_REPEATABLE_READS) if is_read else _REPEATABLE
                 if wait is None or response.status_code not in statuses:
                     return self._checked(call, response, repeated=repeated)
-            repeated = True
+            # A server refuses a request beyond its limit before it processes the request. A proxy may report its own failure by 503.
+            repeated = repeated or response is None or response.status_code != _TOO_MANY
             assert wait is not None
             self._environment.sleep(_stated_wait(response, wait))
         raise AssertionError("unreachable: the last attempt returns or raises")
@@ -237,7 +239,7 @@ class RestClient:
             return None
 
     def _checked(self, call: Call, response: httpx.Response, *, repeated: bool) -> Reply:
-        if response.status_code == httpx.codes.NOT_MODIFIED:
+        if response.status_code == httpx.codes.NOT_MODIFIED and not call.changes:
             return Reply(response.status_code, {}, response.headers.get("etag"))
         if not response.is_success:
             raise self._failures().of_reply(call, response, repeated=repeated)

@@ -12,7 +12,6 @@ from icefloe.catalog.rest.masking import masked, public_address
 from icefloe.exceptions import (
     AuthorizationExpiredError,
     BadRequestError,
-    CommitFailedException,
     CommitStateUnknownException,
     FeatureUnsupportedError,
     ForbiddenError,
@@ -62,6 +61,18 @@ _ADVICE: dict[int, str] = {
     429: "repeat it later, or raise rest.client.max-retries",
     503: "repeat it later, or raise rest.client.max-retries",
 }
+
+
+class RepeatedConflictError(CommitStateUnknownException):
+    """A request was repeated and conflicts, with another change or with its own effect. Internal to the REST catalog.
+
+    Attributes:
+        conflict: The message if the conflict is with another change.
+    """
+
+    def __init__(self, message: str, conflict: str) -> None:
+        super().__init__(message)
+        self.conflict = conflict
 
 
 @dataclass(frozen=True)
@@ -118,17 +129,18 @@ class Failures:
         Args:
             call: The request.
             response: Its reply.
-            repeated: Whether the request was sent before: a conflict may be with its own effect then.
+            repeated: Whether the request was sent before and may have been processed: a conflict may be with its own effect then.
         """
         status = response.status_code
         kind, message = _stated(response)
         what = f"got status {status}" + (f", {kind}" if kind != "" else "") + (f": {message}" if message != "" else "")
         if 300 <= status < 400:
             what = f"expected a reply of the catalog, got status {status}, a redirect to {_target(response)}; redirects are not followed"
-        # A transaction compares snapshots before it believes that a commit conflicts.
-        is_checked = call.errors.get(409) is CommitFailedException
-        if call.changes and _may_have_taken_effect(status, repeated=repeated and not is_checked):
-            return self.unknown(call, response.request, what)
+        if call.changes and _may_have_taken_effect(status, repeated=repeated):
+            unknown = self.unknown(call, response.request, what)
+            if status != 409:
+                return unknown
+            return RepeatedConflictError(str(unknown), self._with_state(call, self._text(call, response.request, what)))
         error = self._kind(call, response, kind)
         advice = _ADVICE.get(status)
         text = self._text(call, response.request, what) + (f"; {advice}" if advice is not None else "")

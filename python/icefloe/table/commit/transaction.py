@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from icefloe import _core
 from icefloe.arguments import checked_items
-from icefloe.exceptions import CommitFailedException, CommitStateUnknownException, IcebergError
+from icefloe.exceptions import CommitFailedException, CommitStateUnknownException, IcebergError, ServiceUnavailableError
 from icefloe.table.commit.change import Change, FixedChange, Versions, WrittenFiles
 from icefloe.table.commit.committing_table import CommitTableResponse, CommittingTable
 from icefloe.table.commit.derived_requirements import first_of_each, requirements_of
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
     from icefloe.io import FileIO
     from icefloe.table.metadata import TableMetadata
+
+# Errors after which a request that was sent may still take effect.
+_INDEFINITE = (CommitStateUnknownException, ServiceUnavailableError)
 
 
 class Transaction:
@@ -144,9 +147,9 @@ class Transaction:
         try:
             response = self._commit()
         except BaseException as error:
-            # An interrupt says nothing about a request that was sent.
-            is_definite = isinstance(error, IcebergError) or not self._is_sent
-            if is_definite and not isinstance(error, CommitStateUnknownException):
+            # An interrupt says nothing about a request that was sent, and a proxy may report its own failure as an unavailable service.
+            is_definite = isinstance(error, IcebergError) and not isinstance(error, _INDEFINITE)
+            if is_definite or not self._is_sent:
                 self._abandon()
             else:
                 self._reset()
@@ -256,5 +259,8 @@ class Transaction:
     ) -> None:
         if kind is None:
             self.commit_transaction()
+        elif self._is_sent:
+            # An interrupt between the commit and the end of its bookkeeping: the table may refer to the files.
+            self._reset()
         else:
             self._abandon()
