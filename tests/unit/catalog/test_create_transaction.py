@@ -5,7 +5,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from icefloe.catalog import load_catalog
-from icefloe.exceptions import NoSuchNamespaceError, TableAlreadyExistsError, ValidationError
+from icefloe.exceptions import NoSuchNamespaceError, TableAlreadyExistsError, ValidationError, ValidationException
 from icefloe.partitioning import PartitionField, PartitionSpec
 from icefloe.schema import Schema
 from icefloe.table import StagedTable
@@ -108,3 +108,25 @@ def test_abandoned_creation_of_a_hadoop_table_leaves_no_directory(tmp_path):
     with pytest.raises(ZeroDivisionError), transaction:
         raise ZeroDivisionError
     assert [path.name for path in (tmp_path / "db").iterdir()] == ["u"]
+
+
+def test_block_that_handles_a_failed_commit_creates_no_empty_table(catalog):
+    with catalog.create_table_transaction("db.t", pa.schema([("id", pa.int64())])) as transaction:
+        catalog.create_table("db.t", pa.schema([("id", pa.int64())]))
+        transaction.append(pa.table({"id": [1]}))
+        with pytest.raises(TableAlreadyExistsError):
+            transaction.commit_transaction()
+        catalog.drop_table("db.t")
+    assert not catalog.table_exists("db.t")
+
+
+def test_block_that_handles_a_failed_commit_replaces_no_rows(catalog):
+    table = catalog.create_table("db.t", pa.schema([("id", pa.int64())]))
+    table.append(pa.table({"id": [1, 2]}))
+    with catalog.replace_table_transaction("db.t", pa.schema([("id", pa.int64()), ("x", pa.int64())])) as transaction:
+        transaction.append(pa.table({"id": [3], "x": [4]}))
+        with table.update_schema() as update:
+            update.add_column("y", LongType())
+        with pytest.raises(ValidationException):
+            transaction.commit_transaction()
+    assert catalog.load_table("db.t").scan().count() == 2

@@ -54,6 +54,7 @@ class Transaction:
         self._written: list[WrittenFiles] = []
         self._unsynced = _core.UnsyncedFiles()
         self._is_sent = False
+        self._has_failed = False
         self._start(table.metadata)
 
     def _start(self, loaded: TableMetadata) -> None:
@@ -105,6 +106,7 @@ class Transaction:
             self._working, self._updates, self._requirements = before
             change.abandoned()
             raise
+        self._has_failed = False
         if self._autocommit:
             self.commit_transaction()
 
@@ -153,6 +155,7 @@ class Transaction:
                 self._abandon()
             else:
                 self._reset()
+            self._has_failed = True
             raise
         changes = self._reset()
         self._table.show(response.metadata, response.metadata_location)
@@ -258,7 +261,9 @@ class Transaction:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if kind is None:
-            self.commit_transaction()
+            # A commit that failed within the block has dropped its rows: the creation or replacement of a table must not follow without them.
+            if not self._has_failed:
+                self.commit_transaction()
         elif self._is_sent:
             # An interrupt between the commit and the end of its bookkeeping: the table may refer to the files.
             self._reset()
