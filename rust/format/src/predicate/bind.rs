@@ -18,7 +18,7 @@ use crate::spec::{Datum, NestedField, PrimitiveType, Schema, Transform, Type};
 /// # Errors
 /// `UnknownColumn`; `InvalidArgument` where a literal does not fit the column's type or is NaN, the operator or transform
 /// does not apply to the column, or a name is ambiguous without case sensitivity; `Unsupported` for an unknown
-/// transform and for a whole struct, list or map.
+/// transform, and for operators other than `is-null` and `not-null` on a whole struct, list or map.
 pub fn bind(
     predicate: &Predicate<UnboundLeaf>,
     schema: &Schema,
@@ -103,14 +103,16 @@ impl Column {
 
 fn bind_leaf(leaf: &UnboundLeaf, schema: &Schema, case_sensitive: bool) -> Result<BoundPredicate> {
     let column = match &leaf.term {
-        Term::Reference(name) => resolve(name, schema, case_sensitive)?,
+        Term::Reference(name) => resolve(name, leaf.op, schema, case_sensitive)?,
         Term::Transform { transform, column } => match transform.parse()? {
             Transform::Unknown(name) => {
                 return Err(Error::unsupported(format!(
                     "the transform {name} in a filter on {column}"
                 )));
             }
-            transform => resolve(column, schema, case_sensitive)?.transformed(transform)?,
+            transform => {
+                resolve(column, leaf.op, schema, case_sensitive)?.transformed(transform)?
+            }
         },
     };
     match leaf.op {
@@ -126,7 +128,7 @@ fn bind_leaf(leaf: &UnboundLeaf, schema: &Schema, case_sensitive: bool) -> Resul
     }
 }
 
-fn resolve(name: &str, schema: &Schema, case_sensitive: bool) -> Result<Column> {
+fn resolve(name: &str, op: Operator, schema: &Schema, case_sensitive: bool) -> Result<Column> {
     if !case_sensitive {
         check_unambiguous(name, schema)?;
     }
@@ -139,8 +141,17 @@ fn resolve(name: &str, schema: &Schema, case_sensitive: bool) -> Result<Column> 
             "a field inside a list or map has no single value per row; filter on the fields of structs only",
         ));
     };
-    let Some(field_type) = schema.primitive_type(field_id) else {
-        return Err(Error::unsupported(format!("a filter on the struct, list or map {name}")));
+    let primitive = schema.primitive_type(field_id);
+    let field_type = match primitive {
+        Some(primitive) => primitive,
+        None if matches!(op, Operator::IsNull | Operator::NotNull) => PrimitiveType::Unknown,
+        None => {
+            let reason = format!(
+                "{} on the struct, list or map {name}; use is-null or not-null, or filter on the fields of the struct",
+                op.json_name()
+            );
+            return Err(Error::unsupported(reason));
+        }
     };
     let name = schema.full_name(field_id).unwrap_or_else(|| name.to_owned());
     Ok(Column {
@@ -150,7 +161,8 @@ fn resolve(name: &str, schema: &Schema, case_sensitive: bool) -> Result<Column> 
         value_type: field_type,
         shown: name.clone(),
         name,
-        nested: path.len() > 1,
+        // Writers differ on the counts of a whole struct, list or map as well.
+        nested: path.len() > 1 || primitive.is_none(),
         required: required_along(schema.fields(), &path),
     })
 }

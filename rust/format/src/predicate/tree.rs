@@ -135,14 +135,14 @@ pub struct BoundLeaf {
     pub op: Operator,
     /// The field (of the table, or of a partition tuple after projection).
     pub field_id: i32,
-    /// The field's type.
+    /// The field's type; `Unknown` for a whole struct, list or map, which is compared with null only.
     pub field_type: PrimitiveType,
     /// The transform of the field's values before the comparison. Never identity or void; `None` for operators
     /// without literals, as a result is null where the value is.
     pub transform: Option<Transform>,
     /// The field's full dotted name.
     pub name: String,
-    /// Whether the field is inside a struct, where a null parent makes it null.
+    /// Whether the field is inside a struct, where a null parent makes it null, or is a struct, list or map itself.
     pub nested: bool,
     /// None, one, or for a set operator many: of the [`BoundLeaf::value_type`], sorted, without
     /// duplicates, never NaN or -0.0.

@@ -95,6 +95,21 @@ fn fields_without_a_value_per_row_are_refused() {
     assert!(matches!(element, Err(Error::InvalidArgument { .. })), "{element:?}");
 }
 
+#[test]
+fn whole_structs_and_lists_compare_with_null_only() {
+    for column in ["place", "tags"] {
+        for op in ["is-null", "not-null"] {
+            let text = format!(r#"{{"type":"{op}","term":"{column}"}}"#);
+            let expected: Value = serde_json::from_str(&text).unwrap();
+            assert_eq!(bound(&text).unwrap(), expected);
+        }
+        for op in ["is-nan", "not-nan"] {
+            let found = bound(&format!(r#"{{"type":"{op}","term":"{column}"}}"#));
+            assert!(matches!(found, Err(Error::Unsupported { .. })), "{found:?}");
+        }
+    }
+}
+
 fn of(op: &str, transform: &str, term: &str, value: &str) -> String {
     let term = format!(r#"{{"type":"transform","transform":"{transform}","term":"{term}"}}"#);
     format!(r#"{{"type":"{op}","term":{term},"value":{value}}}"#)
