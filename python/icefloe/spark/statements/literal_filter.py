@@ -29,10 +29,10 @@ from icefloe.expressions import (
     NotEqualTo,
     NotIn,
     NotNull,
-    Or,
     StartsWith,
     literal,
 )
+from icefloe.expressions.tree import all_of, any_of
 from icefloe.types import (
     BooleanType,
     DateType,
@@ -99,17 +99,16 @@ class FilterBuilder:
         """Return the filter of a condition; None if no part of it can be one."""
         if isinstance(tree, exp.Paren):
             return self.of(tree.this)
-        if isinstance(tree, exp.And):
-            left, right = self.of(tree.left), self.of(tree.right)
-            if left is not None and right is not None:
-                return Filter(And(left.expression, right.expression), left.exact and right.exact)
-            known = left or right
-            return None if known is None else replace(known, exact=False)
-        if isinstance(tree, exp.Or):
-            left, right = self.of(tree.left), self.of(tree.right)
-            if left is None or right is None:
+        if isinstance(tree, (exp.And, exp.Or)):
+            # A chain of operators is a tree as deep as the chain is long.
+            filters = [self.of(operand) for operand in tree.flatten()]
+            known = [one for one in filters if one is not None]
+            is_complete = len(known) == len(filters)
+            if not known or (isinstance(tree, exp.Or) and not is_complete):
                 return None
-            return Filter(Or(left.expression, right.expression), left.exact and right.exact)
+            join = all_of if isinstance(tree, exp.And) else any_of
+            expression = join(*(one.expression for one in known))
+            return Filter(expression, is_complete and all(one.exact for one in known))
         try:
             return self._leaf(tree)
         except (
