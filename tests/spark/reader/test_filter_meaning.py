@@ -101,3 +101,19 @@ def test_conditions_of_spark_select_nan_and_zeros(spark, new_table):
         ):
             text = condition.replace("{}", column)
             assert ids(frame.where(text)) == ids(plain.where(text)), text
+
+
+def test_conditions_of_spark_select_nan_and_zeros_in_structs(spark, new_table):
+    """Spark prunes row groups by fields of structs as well."""
+    numbers = StructType(NestedField(3, "x", "double"), NestedField(4, "in", StructType(NestedField(5, "y", "float"))))
+    table = new_table(Schema(NestedField(1, "id", "long"), NestedField(2, "s", numbers)))
+    kind = pa.struct([("x", pa.float64()), ("in", pa.struct([("y", pa.float32())]))])
+    values = [{"x": one, "in": {"y": one}} for one in (5.0, float("nan"), -0.0, None)]
+    table.append(pa.table({"id": [1, 2, 3, 4, 5, 6], "s": pa.array([*values, {"x": 5.0, "in": None}, None], kind)}))
+    planned = plan_scan(spark, table.scan())
+    assert planned.native is not None, planned.choice
+    frame = icefloe.spark.read(table, spark=spark)
+    for column in ("s.x", "s.in.y"):
+        for condition, expected in ((f"{column} > 6", [2]), (f"{column} = 0", [3]), (f"isnan({column})", [2])):
+            assert ids(frame.where(condition)) == expected, condition
+    assert (ids(frame.where("s is null")), ids(frame.where("s.in is null"))) == ([6], [5, 6])

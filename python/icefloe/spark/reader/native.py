@@ -26,7 +26,7 @@ from icefloe.spark.reader.deleted_positions import deleted_positions
 from icefloe.spark.reader.deletion_blocks import BLOCK_BITS, MAX_ROWS, WORD_ROWS_LOG2, deletion_blocks
 from icefloe.spark.reader.predicate_column import predicate_column
 from icefloe.spark.session import settings
-from icefloe.spark.types.conform import column_of
+from icefloe.spark.types.conform import column_of, quoted
 from icefloe.spark.types.to_spark import schema_value, to_spark_schema
 from icefloe.table.scan.plan import has_deletes
 
@@ -267,21 +267,33 @@ def _relation(spark: Any, struct: Any, paths: list[str]) -> DataFrame:
 
 
 def _without_pruning_of_numbers(rows: DataFrame, struct: Any) -> DataFrame:
-    """Return rows by whose floating-point columns Spark prunes no row group.
+    """Return rows by whose floating-point columns and struct fields Spark prunes no row group.
 
-    Bounds of row groups leave NaN out, which is above all numbers in Spark. Spark prunes by columns, not by products, and a product
-    with 1 is the same number, also of -0.0.
+    Bounds of row groups leave NaN out, which is above all numbers in Spark, and dictionaries distinguish -0.0 from 0.0. Spark prunes by
+    columns and fields, not by products, and a product with 1 is the same number, also of -0.0.
     """
-    floating = {field.name: field for field in struct.fields if isinstance(field.dataType, (T.FloatType, T.DoubleType))}
-    if not floating:
+    paths = {field.name: list(_floating_paths(field.dataType)) for field in struct.fields}
+    if not any(paths.values()):
         return rows
+    fields = {field.name: field for field in struct.fields}
     columns = []
     for name in rows.columns:
-        column, field = column_of(name), floating.get(name)
-        if field is not None:
-            column = (column * F.lit(1.0).cast(field.dataType)).alias(name, metadata=field.metadata)
-        columns.append(column)
+        column = column_of(name)
+        for path, kind in paths.get(name, ()):
+            product = column_of(name, *path) * F.lit(1.0).cast(kind)
+            column = column.withField(".".join(map(quoted, path)), product) if path else product
+        columns.append(column.alias(name, metadata=fields[name].metadata) if paths.get(name) else column)
     return rows.select(*columns)
+
+
+def _floating_paths(kind: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield the path within a column and the type of each floating-point number that is not in a list or map."""
+    if isinstance(kind, (T.FloatType, T.DoubleType)):
+        yield (), kind
+    elif isinstance(kind, T.StructType):
+        for field in kind.fields:
+            for path, number in _floating_paths(field.dataType):
+                yield (field.name, *path), number
 
 
 def _located(relation: DataFrame, group: int) -> DataFrame:
