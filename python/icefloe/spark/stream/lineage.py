@@ -113,6 +113,13 @@ class Lineage:
             )
         return self._after(start, "checkpoint")
 
+    def is_read(self, end: StreamOffset, start: StreamOffset) -> bool:
+        """Return whether an offset after a whole snapshot has all rows before the end of another micro-batch."""
+        if start.position is not None or start.is_beginning:
+            return False
+        head = self.metadata.snapshot_by_id(start.snapshot_id)
+        return end.is_beginning or any(one.snapshot_id == end.snapshot_id for one in ancestors_of(head, self.metadata))
+
     def _after(self, start: StreamOffset, subject: str) -> list[Snapshot]:
         found: list[Snapshot] = []
         for snapshot in ancestors_of(self.head, self.metadata):
