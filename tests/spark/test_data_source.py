@@ -65,6 +65,18 @@ def test_data_source_returns_columns_in_the_order_of_a_given_schema(spark, new_t
         read.schema("a string").load(name).collect()
 
 
+def test_data_source_refuses_columns_that_became_optional_since_spark_read_their_schema(spark, new_table, options):
+    inner = T.StructType([T.StructField("x", T.LongType(), False)])
+    table = new_table(T.StructType([T.StructField("id", T.LongType()), T.StructField("s", inner)]))
+    load, name = spark.read.format("icefloe").options(**options).load, ".".join(table.name())
+    frame = load(name)
+    table.update_schema().make_column_optional("s.x").commit()
+    table.append(pa.table({"id": [1], "s": pa.array([{"x": None}], pa.struct([("x", pa.int64())]))}))
+    with pytest.raises(PySparkException, match=r"column 's\.x' may be null now; .*read the table again"):
+        frame.collect()
+    assert load(name).where("s.x is null").count() == 1
+
+
 def test_data_source_writes_columns_whose_names_differ_in_case(spark, new_table, options):
     table = new_table(SCHEMA, PartitionSpec(PartitionField(2, 1000, BucketTransform(2), "b")))
     rows = frame_of(spark, 0, 3).select(F.col("s").alias("S"), F.col("id").cast("int").alias("ID"))

@@ -187,6 +187,7 @@ class Cases:
                 self.rows.selectExpr("id", "array(name) AS name"), self.table, options={"merge-schema": "true"}
             ),
             "data source with a type of another schema": lambda: self.data_source_read("name long"),
+            "data source of a column without nulls": lambda: self.data_source_read("name string not null"),
             "data source with a shuffle": lambda: self.writer("db.events", distribution_mode="hash"),
             **self.builder_causes(),
             **self.udf_causes(),

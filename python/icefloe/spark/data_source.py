@@ -21,6 +21,7 @@ from pyspark.sql.datasource import (
     WriterCommitMessage,
 )
 from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.types import StructType
 
 from icefloe.exceptions import FeatureUnsupportedError, ValidationError, ValidationException
 from icefloe.schema import Schema
@@ -30,7 +31,7 @@ from icefloe.spark.reader.changes import ChangeTask, change_tasks
 from icefloe.spark.reader.read_task import ReadTask
 from icefloe.spark.session import active_session
 from icefloe.spark.table_options import TableOptions
-from icefloe.spark.types.conform import conform_schema, matched_names
+from icefloe.spark.types.conform import conform_schema, matched_names, newly_nullable
 from icefloe.spark.types.to_spark import to_spark_schema
 from icefloe.spark.writer.commit import (
     FileChange,
@@ -205,7 +206,7 @@ def _in_order(batch: pa.RecordBatch, columns: Sequence[str]) -> pa.RecordBatch:
 
 
 def _check_types(given: Any, own: Any) -> None:
-    """Raise ValidationError if a schema that the user passed gives a column another type than the scan."""
+    """Raise ValidationError if the schema that Spark has gives a column another type than the scan, or no nulls where it may have some."""
     names = matched_names(own.names, given.names)
     for field in given.fields:
         kind = own[names[field.name]].dataType if field.name in names else field.dataType
@@ -214,6 +215,13 @@ def _check_types(given: Any, own: Any) -> None:
                 f"schema: column {field.name!r} has type {kind.simpleString()}; expected a schema that selects columns, got "
                 f"{field.dataType.simpleString()}: cast the column after the read"
             )
+    known = [(field, own[names[field.name]]) for field in given.fields if field.name in names]
+    loosened = newly_nullable(*(StructType(list(fields)) for fields in zip(*known, strict=True))) if known else None
+    if loosened is not None:
+        raise ValidationError(
+            f"schema: column {loosened!r} may be null now; expected a column that is never null, as when its schema was read, got an "
+            "optional one: read the table again, or call refresh() of the attached catalog"
+        )
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import pytest
 from icefloe.exceptions import ValidationError
 from icefloe.table.commit.rewrite_files import RewriteFiles
 from icefloe.table.write.file_writer import FileWriter
+from pyspark.sql import types as T  # noqa: N812
 
 from tests.spark.stream.conftest import numbered
 from tests.spark.stream.engine import Query
@@ -249,6 +250,30 @@ def test_changed_columns_stop_a_stream_and_new_columns_do_not(table, options):
         query.batch()
     query.restart()
     assert query.batch() == [{"number": 3, "kind": 0, "note": "n"}]
+
+
+def test_first_micro_batch_of_a_latest_stream_is_repeated_after_a_crash(table, options):
+    table.append(numbered(0, 4))
+    query = Query({**options, "stream-from": "latest"})
+    _, end = query.next_end()
+    table.append(numbered(4, 6))
+    query.restart()
+    assert query.rows(query.reader.initialOffset(), end) == []
+    query.offset = end
+    assert query.ids() == [[4, 5]]
+
+
+def test_column_that_became_optional_stops_a_stream(new_table, lake_options):
+    required = T.StructType([T.StructField("id", T.LongType(), False)])
+    table = new_table(required)
+    query = Query({**lake_options, "path": ".".join(table.name())})
+    assert query.ids() == []
+    table.update_schema().make_column_optional("id").commit()
+    table.append(pa.table({"id": pa.array([None], pa.int64())}))
+    with pytest.raises(ValidationError, match="expected column id without nulls, got an optional column; restart"):
+        query.batch()
+    query.restart()
+    assert query.batch() == [{"id": None}]
 
 
 def test_promoted_column_stops_a_stream(table, options):
