@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 class Plan(ABC):
     """The changes that one maintenance verb would make, computed from one version of the table.
 
-    A plan is frozen and picklable. `Table.maintenance.execute` makes exactly its changes, or raises ValidationError.
+    A plan is frozen and picklable. `Table.maintenance.execute` makes exactly its changes, or raises: ValidationError for a plan of another
+    table, ValidationException if a concurrent commit changed what the plan depends on.
 
     Attributes:
         verb: The name of the procedure, `expire_snapshots` for example; the method of `Table.maintenance` has the same name.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow as pa
 
-from icefloe.exceptions import CommitStateUnknownException, IcebergError, ValidationError
+from icefloe.exceptions import CommitStateUnknownException, IcebergError, ValidationException
 from icefloe.table.maintenance.display import count_text
 from icefloe.table.maintenance.plan import Plan, Result, check_plan_kind
 from icefloe.table.maintenance.policy_steps import POLICY_STEPS, policy_rules
@@ -231,7 +231,8 @@ class MaintenancePolicy:
                 again by the same rules.
 
         Raises:
-            ValidationError: The plan is of another table, or the table's maintenance properties have changed since.
+            ValidationError: The plan is of another table.
+            ValidationException: The table's maintenance properties have changed since the plan.
             CommitStateUnknownException: The outcome of a step's commit is unknown. No further step runs.
         """
         if plan is None:
@@ -240,7 +241,9 @@ class MaintenancePolicy:
         self._table.refresh()
         check_plan_of(self._table, plan.verb, plan.table_uuid)
         if plan.rules != policy_rules(self._table.metadata.properties):
-            raise ValidationError("plan of policy: the table's maintenance properties have changed; make a new plan")
+            raise ValidationException(
+                "plan of policy: the table's maintenance properties have changed; make a new plan"
+            )
         steps = {step.name: step for step in POLICY_STEPS}
         outcomes: list[StepOutcome] = []
         for planned in plan.steps:

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta, timezone
 
 import pyarrow as pa
 import pytest
-from icefloe.exceptions import ValidationError
+from icefloe.exceptions import ValidationError, ValidationException
 from icefloe.table.write.equality_deletes import write_equality_deletes
 
 from tests.unit.table.maintenance.every_file import SCHEMA, ids_of, make_old, put, rows, table_of_every_kind
@@ -141,7 +141,7 @@ def test_plan_of_other_rules_or_another_table_is_refused(table, catalog):
     plan = table.maintenance.policy().plan()
     with table.update_properties() as update:
         update.set_properties({"maintenance.manifests.min-count": "3"})
-    with pytest.raises(ValidationError, match="maintenance properties have changed; make a new plan"):
+    with pytest.raises(ValidationException, match="maintenance properties have changed; make a new plan"):
         table.maintenance.policy().execute(plan)
     other = table_of_every_kind(catalog, "db.other")
     with pytest.raises(ValidationError, match="make a plan from this table"):

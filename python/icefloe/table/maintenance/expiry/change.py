@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from icefloe.exceptions import ValidationError
+from icefloe.exceptions import ValidationException
 from icefloe.table.commit.derived_requirements import requirements_of
+from icefloe.table.maintenance.snapshot_files import unused_schemas, unused_specs
 from icefloe.table.update import (
     AssertOnlyRefs,
     AssertRefSnapshotId,
@@ -21,6 +22,7 @@ from icefloe.table.update import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from icefloe.io import FileIO
     from icefloe.table.commit.change import Staged, Versions
     from icefloe.table.maintenance.expiry.retention import Retention
     from icefloe.table.metadata import TableMetadata
@@ -85,26 +87,38 @@ class ExpireChange:
         """Do nothing: no file was written."""
 
 
-def planned_expiry(planned: Expiry, base: TableMetadata) -> Expiry:
+def planned_expiry(planned: Expiry, base: TableMetadata, io: FileIO) -> Expiry:
     """Return the expiry of a plan for a version of the table.
 
     Raises:
-        ValidationError: A snapshot of the plan is gone or has become the head of a branch or tag, a ref of the plan has moved, or a
-            schema or spec of the plan has become the current one.
+        ValidationException: A snapshot of the plan is gone or has become the head of a branch or tag, a ref of the plan has moved, or a
+            remaining snapshot uses a schema or spec of the plan.
+        IcebergError: The plan removes specs, and a manifest list could not be read.
     """
     for fate in planned.retention.refs:
         if fate.expires and (fate.name not in base.refs or base.refs[fate.name].snapshot_id != fate.snapshot_id):
-            raise ValidationError(
+            raise ValidationException(
                 f"plan of expire_snapshots: {fate.type} {fate.name!r} was moved or removed; make a new plan"
             )
     expired = set(planned.retention.expired_ids)
     gone = expired - base.snapshots.positions().keys()
     if gone:
-        raise ValidationError(f"plan of expire_snapshots: snapshot {min(gone)} is gone already; make a new plan")
+        raise ValidationException(f"plan of expire_snapshots: snapshot {min(gone)} is gone already; make a new plan")
     for name, ref in sorted(base.refs.items()):
         if ref.snapshot_id in expired and name not in planned.retention.expired_refs:
-            raise ValidationError(
+            raise ValidationException(
                 f"plan of expire_snapshots: snapshot {ref.snapshot_id} has become the head of {ref.snapshot_ref_type} {name!r}; make "
                 "a new plan"
             )
+    remaining = base.snapshots.positions().keys() - expired
+    _check_unused("schema", planned.schema_ids, unused_schemas(base, remaining) if planned.schema_ids else ())
+    _check_unused("partition spec", planned.spec_ids, unused_specs(io, base, remaining) if planned.spec_ids else ())
     return planned
+
+
+def _check_unused(kind: str, planned: tuple[int, ...], unused: tuple[int, ...]) -> None:
+    used = set(planned) - set(unused)
+    if used:
+        raise ValidationException(
+            f"plan of expire_snapshots: {kind} {min(used)} is in use or gone since the plan; make a new plan"
+        )

@@ -173,7 +173,8 @@ class ExpireSnapshots:
         Raises:
             CommitFailedException: Concurrent commits won more often than `commit.retry.num-retries` allows. Nothing has changed.
             CommitStateUnknownException: The outcome of the commit is unknown. No file was deleted.
-            ValidationError: The plan is of another table, or the table has moved on since.
+            ValidationError: The plan is of another table.
+            ValidationException: A snapshot, branch, tag, schema or spec of the plan has changed since.
         """
         if plan is not None:
             check_plan_kind(plan, ExpireSnapshotsPlan, "expire_snapshots")
@@ -181,7 +182,7 @@ class ExpireSnapshots:
             check_plan_of(self._table, plan.verb, plan.table_uuid)
             self._delete_files, self._allow_outside = plan.deletes_files, plan.allow_outside
             planned = Expiry(plan.retention, plan.schema_ids, plan.spec_ids)
-            change = ExpireChange(lambda base: planned_expiry(planned, base))
+            change = ExpireChange(lambda base: planned_expiry(planned, base, self._table.io))
         else:
             change = ExpireChange(self._expiry)
         transaction = Transaction(self._table)

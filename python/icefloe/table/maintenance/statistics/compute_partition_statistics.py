@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from icefloe.arguments import checked_snapshot_id
-from icefloe.exceptions import ValidationError
+from icefloe.exceptions import ValidationError, ValidationException
 from icefloe.expressions import AlwaysTrue
 from icefloe.expressions.filter import Filter
 from icefloe.table.environment import SYSTEM
@@ -167,7 +167,8 @@ class ComputePartitionStatistics:
             plan: A plan of this table; a new one if None.
 
         Raises:
-            ValidationError: The snapshot has been expired, or has got partition statistics since the plan.
+            ValidationError: The snapshot has been expired since the plan.
+            ValidationException: The snapshot has got partition statistics since the plan.
         """
         if plan is None:
             plan = self.plan()
@@ -181,7 +182,7 @@ class ComputePartitionStatistics:
             return ComputePartitionStatisticsResult(None, 0)
         planned_snapshot(metadata, plan.snapshot_id, VERB)
         if any(file.snapshot_id == plan.snapshot_id for file in metadata.partition_statistics):
-            raise ValidationError(
+            raise ValidationException(
                 f"{VERB}: snapshot {plan.snapshot_id} has partition statistics since the plan; plan again"
             )
         rows = statistics_rows(self.table, metadata, plan.snapshot_id)

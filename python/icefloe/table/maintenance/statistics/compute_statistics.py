@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from icefloe import _core
 from icefloe.arguments import checked_names, checked_snapshot_id
-from icefloe.exceptions import ValidationError
+from icefloe.exceptions import ValidationError, ValidationException
 from icefloe.table.environment import SYSTEM
 from icefloe.table.maintenance.display import count_text
 from icefloe.table.maintenance.plan import Plan, Result, check_plan_kind
@@ -162,7 +162,13 @@ class ComputeStatistics:
     snapshot_id: int | None = None
 
     def columns(self, *names: str) -> Self:
-        """Count the named columns, dotted for fields of structs."""
+        """Count the named columns, dotted for fields of structs.
+
+        Raises:
+            ValidationError: There is no name.
+        """
+        if not names:
+            raise ValidationError("columns: expected at least one name; leave the call out to count all columns")
         return replace(self, names=checked_names("columns", names))
 
     def snapshot(self, snapshot_id: int) -> Self:
@@ -202,7 +208,8 @@ class ComputeStatistics:
             plan: A plan of this table; a new one if None.
 
         Raises:
-            ValidationError: The snapshot has been expired or its statistics changed since the plan.
+            ValidationError: The snapshot has been expired since the plan.
+            ValidationException: The statistics of the snapshot changed since the plan.
         """
         if plan is None:
             plan = self.plan()
@@ -217,7 +224,7 @@ class ComputeStatistics:
             return ComputeStatisticsResult(None, {})
         known = statistics_of(metadata, snapshot.snapshot_id)
         if (None if known is None else known.statistics_path) != plan.replaced:
-            raise ValidationError(
+            raise ValidationException(
                 f"{VERB}: the statistics of snapshot {snapshot.snapshot_id} changed since the plan; plan again"
             )
         scan = _scan(self.table, metadata, snapshot).select(*(name for _, name in plan.columns))

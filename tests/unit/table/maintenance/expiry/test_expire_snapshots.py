@@ -5,7 +5,7 @@ import pickle
 
 import pyarrow as pa
 import pytest
-from icefloe.exceptions import ValidationError
+from icefloe.exceptions import ValidationError, ValidationException
 from icefloe.types import StringType
 
 from tests.unit.table.maintenance.every_file import (
@@ -68,7 +68,7 @@ def test_plan_is_refused_if_a_snapshot_has_become_a_head(table):
     plan = table.maintenance.expire_snapshots().older_than(future()).plan()
     table.manage_snapshots().create_tag(snapshot_ids(table)[0], "audit").commit()
     before = files_of(table)
-    with pytest.raises(ValidationError, match="has become the head of tag 'audit'; make a new plan"):
+    with pytest.raises(ValidationException, match="has become the head of tag 'audit'; make a new plan"):
         table.maintenance.execute(plan)
     assert files_of(table) == before
 
@@ -76,8 +76,41 @@ def test_plan_is_refused_if_a_snapshot_has_become_a_head(table):
 def test_plan_is_refused_a_second_time(table):
     plan = table.maintenance.expire_snapshots().older_than(future()).plan()
     table.maintenance.execute(plan)
-    with pytest.raises(ValidationError, match="is gone already; make a new plan"):
+    with pytest.raises(ValidationException, match="is gone already; make a new plan"):
         table.maintenance.execute(plan)
+
+
+def test_plan_is_refused_if_a_spec_is_in_use_again(catalog):
+    table = catalog.create_table("db.evolved", SCHEMA)
+    table.append(rows(1))
+    table.update_spec().add_identity("kind").commit()
+    for number in (2, 3):
+        table.overwrite(rows(number))
+    plan = table.maintenance.expire_snapshots().older_than(future()).clean_expired_metadata().plan()
+    assert plan.spec_ids == (0,)
+    catalog.load_table("db.evolved").maintenance.rewrite_data_files().options(
+        rewrite_all=True, output_spec_id=0
+    ).execute()
+    with pytest.raises(ValidationException, match="partition spec 0 is in use or gone since the plan; make a new plan"):
+        table.maintenance.execute(plan)
+    assert ids_of(table.refresh().scan()) == [3]
+
+
+def test_plan_is_refused_if_a_schema_is_in_use_again(catalog):
+    table = catalog.create_table("db.evolved", SCHEMA)
+    table.append(rows(1))
+    table.update_schema().add_column("note", StringType()).commit()
+    for number in (2, 3):
+        table.overwrite(pa.table({"id": [number], "kind": ["k0"], "note": ["n"]}))
+    plan = table.maintenance.expire_snapshots().older_than(future()).clean_expired_metadata().plan()
+    assert plan.schema_ids == (0,)
+    other = catalog.load_table("db.evolved")
+    other.update_schema().delete_column("note").commit()
+    other.append(rows(4))
+    other.update_schema().add_column("text", StringType()).commit()
+    with pytest.raises(ValidationException, match="schema 0 is in use or gone since the plan; make a new plan"):
+        table.maintenance.execute(plan)
+    assert ids_of(table.refresh().scan()) == [3, 4]
 
 
 def test_plan_of_another_table_is_refused(table, catalog):

@@ -5,7 +5,7 @@ import pickle
 
 import pyarrow.parquet as pq
 import pytest
-from icefloe.exceptions import ValidationError
+from icefloe.exceptions import ValidationError, ValidationException
 from icefloe.table.maintenance import MaintenanceTable
 
 from tests.unit.table.conftest import BY_KIND, rows_of
@@ -82,7 +82,7 @@ def test_second_run_finds_nothing_to_do(new_table):
     maintenance.execute(plan)
     assert maintenance.compute_partition_statistics().plan().is_empty
     assert maintenance.compute_partition_statistics().execute().statistics_file is None
-    with pytest.raises(ValidationError, match="has partition statistics since the plan; plan again"):
+    with pytest.raises(ValidationException, match="has partition statistics since the plan; plan again"):
         maintenance.execute(plan)
 
 
@@ -90,7 +90,7 @@ def test_plan_is_refused_after_another_process_computed_the_statistics(new_table
     table = new_table(BY_KIND)
     plan = MaintenanceTable(table).compute_partition_statistics().plan()
     table.catalog.load_table("db.t").maintenance.compute_partition_statistics().execute()
-    with pytest.raises(ValidationError, match="has partition statistics since the plan; plan again"):
+    with pytest.raises(ValidationException, match="has partition statistics since the plan; plan again"):
         MaintenanceTable(table).execute(plan)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from icefloe import _core
-from icefloe.exceptions import CorruptFileError, ResolveError, ValidationError
+from icefloe.exceptions import CorruptFileError, ResolveError, ValidationError, ValidationException
 from icefloe.table.maintenance import MaintenanceTable
 from icefloe.table.statistics import BlobMetadata, StatisticsFile
 from icefloe.types import LongType
@@ -73,7 +73,7 @@ def test_plan_is_refused_after_the_statistics_changed(new_table):
     table = new_table()
     plan = MaintenanceTable(table).compute_statistics().plan()
     MaintenanceTable(table).compute_statistics().columns("id").execute()
-    with pytest.raises(ValidationError, match=r"the statistics of snapshot .* changed since the plan; plan again"):
+    with pytest.raises(ValidationException, match=r"the statistics of snapshot .* changed since the plan; plan again"):
         MaintenanceTable(table).execute(plan)
 
 
@@ -129,6 +129,11 @@ def test_nested_columns_are_counted_and_lists_refused(catalog):
             MaintenanceTable(table).compute_statistics().columns(name).plan()
     with pytest.raises(ResolveError):
         MaintenanceTable(table).compute_statistics().columns("nothing").plan()
+
+
+def test_columns_without_a_name_are_refused(new_table):
+    with pytest.raises(ValidationError, match="columns: expected at least one name"):
+        MaintenanceTable(new_table()).compute_statistics().columns()
 
 
 def test_estimate_of_many_values_is_close_and_repeatable(catalog):
