@@ -11,11 +11,13 @@ import pytest
 from icefloe import _core
 from icefloe.catalog.outcome import OutcomeUnknownError
 from icefloe.catalog.sql import SqlCatalog
+from icefloe.cli.carry_out import carry_out
 from icefloe.exceptions import CommitFailedException, StorageError
 from icefloe.io import FileIO
 from icefloe.table.commit.transaction import Transaction
 from icefloe.table.maintenance import deletion
 from icefloe.table.maintenance.progress import MaintenanceProgress
+from icefloe.table.maintenance.rewrite.run import RewriteRun
 
 EXPIRE = ("expire", "db.t", "--older-than", "0s", "-y", "-o", "json")
 IDS = [1, 2, 3, 4, 5, 6]
@@ -123,6 +125,47 @@ def _real_storage(core):
                 FileIO.core = refusing
 
     return Committing
+
+
+def test_compaction_of_which_a_group_was_committed_exits_with_6(icefloe, lake, monkeypatch):
+    table = lake.create_table(
+        "db.p",
+        pa.schema([("id", pa.int64()), ("kind", pa.string())]),
+        properties={"write.delete.mode": "merge-on-read"},
+    )
+    table.update_spec().add_identity("kind").commit()
+    for first in range(0, 60, 6):
+        table.append(pa.table({"id": range(first, first + 6), "kind": ["a", "b"] * 3}))
+    victims, write = iter(range(0, 60, 6)), RewriteRun._write
+
+    def interfering(self, group, workers):
+        write(self, group, workers)
+        if '"a"' in group.partition:
+            lake.load_table("db.p").delete(f"id = {next(victims)}")
+
+    with monkeypatch.context() as patches:
+        patches.setattr(RewriteRun, "_write", interfering)
+        done = icefloe("compact", "db.p", "-y", "-o", "json")
+    result = done.json("change")["result"]
+    assert (done.code, result["partly"], len(result["failures"])) == (6, True, 1)
+    assert "replaced 10 data files" in result["summary"]
+    assert "concurrent commits changed its files again and again" in result["summary"]
+    assert table.refresh().scan().to_arrow().num_rows == 56
+
+
+def test_plan_that_another_writer_made_stale_exits_with_4(icefloe, lake, rewritten, monkeypatch):
+    oldest = rewritten.snapshots()[0].snapshot_id
+
+    def tag(*arguments, **options):
+        lake.load_table("db.t").manage_snapshots().create_tag(oldest, "audit").commit()
+        return carry_out(*arguments, **options)
+
+    with monkeypatch.context() as patches:
+        patches.setattr("icefloe.cli.maintain.maintaining.carry_out", tag)
+        done = icefloe(*EXPIRE)
+    assert (done.code, done.out) == (4, b"")
+    assert "has become the head of tag 'audit'; make a new plan" in done.error()["message"]
+    assert is_sound(lake)
 
 
 def test_interrupt_between_deletes_exits_with_130_and_a_report(icefloe, lake, rewritten, monkeypatch):

@@ -301,6 +301,12 @@ def test_name_mapping_that_is_none_is_refused(catalog, new_table, mapping, reaso
         catalog.create_table("db.mapped", ROWS.schema, properties={name: mapping})
 
 
+@pytest.mark.parametrize(("name", "text"), [("maintenance.steps", "expire,foo"), ("maintenance.enabled", "perhaps")])
+def test_settings_of_the_policy_are_checked_when_they_are_set(new_table, name, text):
+    with pytest.raises(ValidationError, match=f"table property {re.escape(name)}: expected .*, got '{text}'"):
+        new_table().transaction().set_properties({name: text})
+
+
 def test_scan_names_the_property_of_a_broken_name_mapping(catalog):
     table = table_of_another_writer(catalog, {"schema.name-mapping.default": "{"})
     with pytest.raises(ValidationError, match=r"table property schema\.name-mapping\.default: expected the JSON"):

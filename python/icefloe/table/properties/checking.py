@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from icefloe.exceptions import ValidationError
 from icefloe.table.properties.definitions import GROUPS, NAME_MAPPING
+from icefloe.table.properties.maintenance import MAINTENANCE_ENABLED, MAINTENANCE_STEPS
 from icefloe.table.properties.reading import WholeNumber
 
 if TYPE_CHECKING:
@@ -15,11 +16,13 @@ if TYPE_CHECKING:
 
 
 def check_new_properties(properties: Mapping[str, str]) -> None:
-    """Raise ValidationError if a whole number or the name mapping is set to a value that icefloe cannot read.
+    """Raise ValidationError if a whole number, the name mapping or a setting of the maintenance policy has a wrong value.
 
     Other properties are checked where they are read, since a table may carry values for other engines.
     """
     check_whole_numbers(properties)
+    for definition in (MAINTENANCE_ENABLED, MAINTENANCE_STEPS):
+        definition.check(properties)
     mapping = properties.get(NAME_MAPPING.name)
     if mapping is not None:
         check_name_mapping(mapping)
