@@ -220,6 +220,19 @@ def test_nested_columns_are_projected_and_promoted(tmp_path):
     assert found["s"].to_pylist() == [{"renamed": "a"}, None, {"renamed": "c"}]
 
 
+def test_lists_and_maps_without_ids_of_their_parts_have_their_values(tmp_path):
+    fields = [
+        avro_field(1, "l", {"type": "array", "items": optional({"type": "array", "items": "int"})}),
+        avro_field(2, "m", {"type": "map", "values": optional("long")}),
+    ]
+    rows = [{"l": [[1, 2], None], "m": {"k": 5, "j": None}}, {"l": [], "m": {}}]
+    location = write_avro(tmp_path / "a.avro", fields, rows)
+    current = schema(field(1, "l", a_list(3, a_list(4, "int"))), field(2, "m", a_map(5, "string", 6, "long")))
+    found = read([avro_task(location, 2)], current)
+    assert found["l"].to_pylist() == [row["l"] for row in rows]
+    assert found["m"].to_pylist() == [[*row["m"].items()] for row in rows]
+
+
 def test_files_without_ids_go_by_the_mapping_and_else_by_name(tmp_path):
     fields = [avro_field(None, "label", "string"), avro_field(None, "id", "int")]
     location = write_avro(tmp_path / "a.avro", fields, [{"label": "a", "id": 1}])

@@ -109,7 +109,10 @@ fn byte_bound(
         (P::String, DataType::Utf8) | (P::Binary, DataType::Binary | DataType::Utf8) => {
             physical == PhysicalType::BYTE_ARRAY
         }
-        (P::Decimal { scale, .. }, DataType::Decimal128(_, found)) => found == scale,
+        (
+            P::Decimal { scale, .. },
+            DataType::Decimal128(_, found) | DataType::Decimal256(_, found),
+        ) => found == scale,
         (P::Uuid, DataType::FixedSizeBinary(16)) => true,
         // A bound may be truncated, which values of a fixed length cannot be.
         _ => false,

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, Int64Array, ListArray, MapArray, StructArray, UInt32Array,
+    Array, ArrayRef, BinaryArray, BooleanArray, Int64Array, ListArray, MapArray, StructArray,
+    UInt32Array,
 };
+use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use arrow_select::take::take;
 use icefloe_format::spec::null_array;
@@ -53,9 +55,10 @@ pub(crate) fn assemble(
             if children.is_empty() {
                 return Ok(Arc::new(StructArray::new_empty_fields(rows, nulls)));
             }
+            let below = null_below(source)?;
             let columns = children
                 .iter()
-                .map(|child| assemble(child, source.columns(), rows))
+                .map(|child| assemble(child, &below, rows))
                 .collect::<Result<Vec<_>, _>>()?;
             Ok(Arc::new(StructArray::try_new(fields.clone(), columns, nulls)?))
         }
@@ -90,6 +93,27 @@ pub(crate) fn assemble(
             Ok(Arc::new(BooleanArray::from(numbers.iter().map(among).collect::<Vec<_>>())))
         }
     }
+}
+
+/// Return the fields of a struct, with binaries and structs null where the struct is null. The decoder returns an empty
+/// value for a required field of a null struct, which no conversion to a fixed length takes.
+fn null_below(source: &StructArray) -> Result<Vec<ArrayRef>, ArrowError> {
+    let Some(nulls) = source.nulls() else { return Ok(source.columns().to_vec()) };
+    let nullified = |column: &ArrayRef| -> Result<ArrayRef, ArrowError> {
+        let nulls = NullBuffer::union(Some(nulls), column.nulls());
+        Ok(match column.data_type() {
+            DataType::Binary => {
+                let (offsets, bytes, _) = column.as_binary::<i32>().clone().into_parts();
+                Arc::new(BinaryArray::try_new(offsets, bytes, nulls)?)
+            }
+            DataType::Struct(fields) if !fields.is_empty() => {
+                let (fields, columns, _) = column.as_struct().clone().into_parts();
+                Arc::new(StructArray::try_new(fields, columns, nulls)?)
+            }
+            _ => Arc::clone(column),
+        })
+    };
+    source.columns().iter().map(nullified).collect()
 }
 
 /// Return a schema with the dictionary types of those columns that are dictionaries of its types.

@@ -155,13 +155,12 @@ impl Resolver<'_> {
                 }
             }
             Type::List(list) => {
-                self.select(&element_field(list), &column.children);
+                self.select(&element_field(list), &column.parts(&[list.element_id]));
                 self.keep_container(column);
             }
             Type::Map(map) => {
-                let [key, value] = map_fields(map);
-                self.select(&key, &column.children);
-                self.select(&value, &column.children);
+                let parts = column.parts(&[map.key_id, map.value_id]);
+                map_fields(map).iter().for_each(|field| self.select(field, &parts));
                 // Arrow's map always has a key and a value.
                 for child in &column.children {
                     self.keep_container(child);
@@ -243,13 +242,14 @@ impl Resolver<'_> {
                 Ok(ColumnPlan::Struct { index, fields: to.clone(), children })
             }
             (Type::List(list), DataType::List(_), DataType::List(to)) => {
-                let child = self.column(&element_field(list), &column.children, path)?;
+                let parts = column.parts(&[list.element_id]);
+                let child = self.column(&element_field(list), &parts, path)?;
                 Ok(ColumnPlan::List { index, element: to.clone(), child: Box::new(child) })
             }
             (Type::Map(map), DataType::Map(..), DataType::Map(to, _)) => {
+                let parts = column.parts(&[map.key_id, map.value_id]);
                 let children = map_fields(map);
-                let children =
-                    children.iter().map(|field| self.column(field, &column.children, path));
+                let children = children.iter().map(|field| self.column(field, &parts, path));
                 let children = children.collect::<Result<_>>()?;
                 Ok(ColumnPlan::Map { index, entries: to.clone(), children })
             }

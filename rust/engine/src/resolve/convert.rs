@@ -8,9 +8,11 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowTimestampType, Decimal128Type, TimestampMicrosecondType, TimestampNanosecondType,
+    ArrowTimestampType, Decimal128Type, Decimal256Type, DecimalType, TimestampMicrosecondType,
+    TimestampNanosecondType,
 };
 use arrow_array::{Array, ArrayRef};
+use arrow_buffer::i256;
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{ArrowError, DataType, TimeUnit};
 use icefloe_format::spec::{PrimitiveType, decimal};
@@ -27,6 +29,8 @@ pub(crate) enum Conversion {
     Cast(DataType),
     /// The same unscaled values under another precision, which every value must fit.
     Precision(u8, i8),
+    /// As [`Conversion::Precision`], from values of 256 bits.
+    Narrow(u8, i8),
     /// The same instants, another zone marker.
     Zone(Option<Arc<str>>),
     /// Nanoseconds floored to microseconds.
@@ -55,6 +59,12 @@ pub(crate) fn decoded_type(
         (P::Timestamptz, _) if physical == PhysicalType::INT96 => {
             DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into()))
         }
+        // Values may be sign-extended to any length.
+        (P::Decimal { .. }, DataType::Decimal128(precision, scale))
+            if physical == PhysicalType::BYTE_ARRAY =>
+        {
+            DataType::Decimal256(*precision, *scale)
+        }
         _ => natural.clone(),
     }
 }
@@ -82,6 +92,10 @@ pub(crate) fn conversion(decoded: &DataType, wanted: &DataType) -> Option<Conver
         | (D::Time32(_) | D::Time64(Nanosecond), D::Time64(_)) => Conversion::Cast(wanted.clone()),
         (D::Decimal128(_, from_scale), D::Decimal128(precision, scale)) if from_scale == scale => {
             Conversion::Precision(*precision, *scale)
+        }
+        // FIXED_LEN_BYTE_ARRAY of more than 16 bytes, whatever its precision.
+        (D::Decimal256(_, from_scale), D::Decimal128(precision, scale)) if from_scale == scale => {
+            Conversion::Narrow(*precision, *scale)
         }
         (D::Timestamp(from, _), D::Timestamp(to, zone)) if from == to => {
             Conversion::Zone(zone.clone())
@@ -112,13 +126,26 @@ impl Conversion {
                 let wider = |value: &i128| !decimal::fits(*value, *precision);
                 let narrowed = decimals.precision() > *precision;
                 if let Some(value) = decimals.iter().flatten().filter(|_| narrowed).find(wider) {
-                    let text = decimal::format(value, *scale);
-                    let reason = format!("expected at most {precision} digits, got {text}");
-                    return Err(ArrowError::CastError(reason));
+                    return Err(too_many_digits(*precision, &decimal::format(value, *scale)));
                 }
                 // Arrow's validation refuses a scale above the precision.
                 let data_type = DataType::Decimal128(*precision, *scale);
                 Ok(Arc::new(decimals.clone().with_data_type(data_type)))
+            }
+            Self::Narrow(precision, scale) => {
+                let decimals = array.as_primitive::<Decimal256Type>();
+                let narrow = |value: i256| {
+                    let narrowed = value.to_i128().filter(|it| decimal::fits(*it, *precision));
+                    narrowed.ok_or_else(|| {
+                        too_many_digits(
+                            *precision,
+                            &Decimal256Type::format_decimal(value, u8::MAX, *scale),
+                        )
+                    })
+                };
+                let narrowed = decimals.try_unary::<_, Decimal128Type, _>(narrow)?;
+                let data_type = DataType::Decimal128(*precision, *scale);
+                Ok(Arc::new(narrowed.with_data_type(data_type)))
             }
             Self::Zone(zone) => zoned(array, zone.clone()),
             Self::FloorMicros(zone) => {
@@ -138,6 +165,10 @@ impl Conversion {
             },
         }
     }
+}
+
+fn too_many_digits(precision: u8, value: &str) -> ArrowError {
+    ArrowError::CastError(format!("expected at most {precision} digits, got {value}"))
 }
 
 fn zoned(array: &ArrayRef, zone: Option<Arc<str>>) -> Result<ArrayRef, ArrowError> {

@@ -30,6 +30,13 @@ impl FileColumn {
             ([first, ..], _) => first.fewest_leaves(leaves),
         }
     }
+
+    /// Return the element of a list, or the key and the value of a map. A part without a field id gets the id that the
+    /// table has for its place: a repeated field that is itself the element has no field for the id.
+    pub(crate) fn parts(&self, ids: &[i32]) -> Vec<Self> {
+        let parts = self.children.iter().zip(ids);
+        parts.map(|(part, id)| Self { id: part.id.or(Some(*id)), ..part.clone() }).collect()
+    }
 }
 
 /// Return the columns of a file, with ids from the file if any node has one, else from the name mapping, else

@@ -8,7 +8,9 @@ use icefloe_format::spec::{NestedField, PrimitiveType, Type};
 use parquet::arrow::RowNumber;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
+use parquet::file::metadata::{
+    ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData,
+};
 use parquet::file::reader::Length;
 use roaring::RoaringTreemap;
 
@@ -82,7 +84,8 @@ impl Footer {
             },
         })?;
         check_footer(location, &metadata, (source.len(), record_count))?;
-        let metadata = Arc::new(metadata);
+        let metadata = without_absent_dictionaries(metadata);
+        let metadata = Arc::new(metadata.map_err(|error| parquet_error(location, error))?);
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
         let natural = ArrowReaderMetadata::try_new(Arc::clone(&metadata), options)
             .map_err(|error| parquet_error(location, error))?;
@@ -127,6 +130,35 @@ impl Footer {
         ArrowReaderMetadata::try_new(metadata, options)
             .map_err(|error| parquet_error(&self.location, error))
     }
+}
+
+/// Return a footer without offsets of dictionary pages that are not before the data pages. Some writers record offset 0
+/// for an absent dictionary page, which the decoder would take as the start of the column chunk.
+///
+/// # Errors
+/// None for a parsed footer, whose row groups have all columns.
+fn without_absent_dictionaries(
+    metadata: ParquetMetaData,
+) -> std::result::Result<ParquetMetaData, ParquetError> {
+    let is_absent = |column: &ColumnChunkMetaData| {
+        let present = 1..column.data_page_offset();
+        column.dictionary_page_offset().is_some_and(|offset| !present.contains(&offset))
+    };
+    if !metadata.row_groups().iter().flat_map(RowGroupMetaData::columns).any(is_absent) {
+        return Ok(metadata);
+    }
+    let mut builder = metadata.into_builder();
+    let groups = builder.take_row_groups().into_iter().map(|group| {
+        let mut group = group.into_builder();
+        let columns = group.take_columns().into_iter().map(|column| match is_absent(&column) {
+            true => column.into_builder().set_dictionary_page_offset(None).build(),
+            false => Ok(column),
+        });
+        let columns = columns.collect::<std::result::Result<_, _>>()?;
+        group.set_column_metadata(columns).build()
+    });
+    let groups = groups.collect::<std::result::Result<_, ParquetError>>()?;
+    Ok(builder.set_row_groups(groups).build())
 }
 
 /// Compare the row count of the footer with the sum over its row groups, with `record_count` and with the maximum rows

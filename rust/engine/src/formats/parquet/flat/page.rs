@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use icefloe_format::codec::raw_block::decompress_lz4;
 use parquet::basic::{Compression, Encoding};
 use parquet::column::page::{Page, PageReader};
 use parquet::errors::{ParquetError, Result};
@@ -106,7 +107,7 @@ fn decompressed(
             "expected at most the {most} bytes of its column, got {size}"
         )));
     }
-    if !matches!(codec, Compression::SNAPPY | Compression::ZSTD(_)) {
+    if !matches!(codec, Compression::SNAPPY | Compression::ZSTD(_) | Compression::LZ4) {
         return other_codec(stored, column);
     }
     let (levels, block) = body
@@ -119,6 +120,12 @@ fn decompressed(
     }
     let page = match codec {
         Compression::SNAPPY => unsnappy(levels, block, size)?,
+        Compression::LZ4 => match unlz4(block, size - plain) {
+            Some(values) if levels.is_empty() => values,
+            Some(values) => [levels, &values].concat(),
+            // LZ4 frames of old writers.
+            None => return other_codec(stored, column),
+        },
         _ => unzstd(levels, block, size)?,
     };
     match page.len() == size {
@@ -156,8 +163,41 @@ fn unzstd(levels: &[u8], block: &[u8], size: usize) -> Result<Vec<u8>> {
     Ok([levels, &values].concat())
 }
 
-/// Decompress a page of a codec other than Snappy and Zstandard by the Parquet crate, whose page reader takes the page
-/// as a column chunk.
+/// Decompress the deprecated codec LZ4, whose blocks are framed as by Hadoop, or not framed by old writers. `None` for
+/// any other bytes.
+///
+/// The Parquet crate refuses frames that are not followed by a longer one.
+fn unlz4(block: &[u8], size: usize) -> Option<Vec<u8>> {
+    hadoop_lz4(block, size)
+        .or_else(|| decompress_lz4(block, size).ok().filter(|values| values.len() == size))
+}
+
+/// Decompress frames, each of which holds its decompressed size and then blocks preceded by their compressed sizes.
+fn hadoop_lz4(mut rest: &[u8], size: usize) -> Option<Vec<u8>> {
+    let mut values = Vec::new();
+    while !rest.is_empty() {
+        let end = values.len().checked_add(big_endian(&mut rest)?).filter(|end| *end <= size)?;
+        while values.len() < end {
+            let length = big_endian(&mut rest)?;
+            let (block, after) = rest.split_at_checked(length)?;
+            let decompressed = decompress_lz4(block, end - values.len()).ok()?;
+            if decompressed.is_empty() {
+                return None;
+            }
+            values.extend(decompressed);
+            rest = after;
+        }
+    }
+    (values.len() == size).then_some(values)
+}
+
+fn big_endian(rest: &mut &[u8]) -> Option<usize> {
+    let (bytes, after) = rest.split_first_chunk()?;
+    *rest = after;
+    usize::try_from(u32::from_be_bytes(*bytes)).ok()
+}
+
+/// Decompress a page of another codec by the Parquet crate, whose page reader takes the page as a column chunk.
 fn other_codec(stored: &Bytes, column: &ColumnChunkMetaData) -> Result<Bytes> {
     let length = i64::try_from(stored.len())?;
     let alone = column.clone().into_builder().set_dictionary_page_offset(None);
