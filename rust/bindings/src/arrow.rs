@@ -188,7 +188,35 @@ pub(crate) fn stream_capsule(
     py: Python<'_>,
     reader: BatchReader,
 ) -> PyResult<Bound<'_, PyCapsule>> {
+    let reader = Box::new(PrintableErrors(reader));
     PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(reader), c"arrow_array_stream")
+}
+
+/// A stream whose error texts have no NUL, which a damaged file or a location may contain: the export through the C
+/// stream interface panics for such a text, and the panic ends the process.
+struct PrintableErrors(BatchReader);
+
+impl Iterator for PrintableErrors {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        Some(self.0.next()?.map_err(|error| match error.to_string().contains('\0') {
+            true => {
+                let text = match &error {
+                    ArrowError::ExternalError(source) => source.to_string(),
+                    other => other.to_string(),
+                };
+                ArrowError::ExternalError(text.replace('\0', "\\0").into())
+            }
+            false => error,
+        }))
+    }
+}
+
+impl RecordBatchReader for PrintableErrors {
+    fn schema(&self) -> SchemaRef {
+        self.0.schema()
+    }
 }
 
 /// Return a capsule named `arrow_schema`.

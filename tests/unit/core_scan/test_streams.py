@@ -74,6 +74,13 @@ def test_damaged_bytes_never_do_worse_than_an_error(numbers, tmp_path):
         assert path.name in outcome
 
 
+def test_error_with_a_nul_in_its_text_is_raised_by_every_consumer(tmp_path):
+    """The location is in the text, as are names in damaged files."""
+    scan = stream([task(str(tmp_path / "a\0b.parquet"))], schema(ID))
+    with pytest.raises(pa.ArrowInvalid, match=r"a\\0b.parquet"):
+        pa.table(scan)
+
+
 def test_another_row_count_than_the_tables_is_corrupt(numbers):
     with pytest.raises(CorruptFileError, match=r"expected 999 rows .*, got 1000"):
         list(stream([task(numbers, record_count=999)], schema(ID)))
