@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.simulator.checks import violation_in
+from tests.simulator.checks import violation_in, violation_of
+from tests.simulator.generator import random_history
 from tests.simulator.operations import (
     AddColumn,
     Append,
@@ -72,3 +73,8 @@ def test_change_to_the_spec_that_a_client_read_is_nothing_beside_another_change_
     )
     for scheduled, outcome in interleavings(history):
         assert violation_in(scheduled, outcome) is None
+
+
+@pytest.mark.parametrize("seed", [80_000_008_191, 80_000_017_716, 80_000_024_031])
+def test_drop_whose_reply_is_lost_is_done_if_another_client_removed_the_table(seed):
+    assert violation_of(random_history(seed)) is None
