@@ -26,7 +26,7 @@ def rows(ids: list[int]) -> pa.Table:
     return pa.table(columns)
 
 
-@pytest.fixture(params=["parquet", "avro", "orc"])
+@pytest.fixture(params=["parquet", "avro", pytest.param("orc", marks=pytest.mark.recent_pyarrow)])
 def table(request, tmp_path):
     catalog = load_catalog("nested", type="in-memory", warehouse=f"file://{tmp_path}")
     catalog.create_namespace("db")
