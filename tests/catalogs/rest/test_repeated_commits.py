@@ -6,7 +6,9 @@ import pyarrow as pa
 import pytest
 from icefloe.catalog.rest import TableCommit
 from icefloe.exceptions import CommitFailedException, CommitStateUnknownException, ServiceUnavailableError
+from icefloe.spark.writer.commit import files_deleted_on_failure
 from icefloe.table.update import AssertTableUUID, SetPropertiesUpdate
+from icefloe.table.write.file_writer import FileWriter
 
 from tests.catalogs.rest.protocol_server import Answer, error
 from tests.catalogs.rest.served_table import ENDPOINT, TABLE, ServedTable
@@ -107,3 +109,14 @@ def test_removal_that_the_server_calls_not_modified_is_unknown(server, connect, 
     server.on("HEAD", TABLE, Answer(None))
     with pytest.raises(CommitStateUnknownException):
         connect().drop_table("db.t")
+
+
+def test_files_of_executors_stay_when_the_service_is_unavailable(server, connect, served, tmp_path, waits):
+    table = connect().load_table("db.t")
+    server.on("POST", TABLE, BUSY)
+    files = FileWriter(table.io, table.metadata, "executors").data_files(ROWS)
+    transaction = table.transaction()
+    transaction.new_append().append(files).commit()
+    with pytest.raises(ServiceUnavailableError), files_deleted_on_failure(table, [files]):
+        transaction.commit_transaction()
+    assert len(data_files(tmp_path)) == 1

@@ -5,7 +5,13 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from icefloe.catalog import load_catalog
-from icefloe.exceptions import NoSuchNamespaceError, TableAlreadyExistsError, ValidationError, ValidationException
+from icefloe.exceptions import (
+    CommitFailedException,
+    NoSuchNamespaceError,
+    TableAlreadyExistsError,
+    ValidationError,
+    ValidationException,
+)
 from icefloe.partitioning import PartitionField, PartitionSpec
 from icefloe.schema import Schema
 from icefloe.table import StagedTable
@@ -129,4 +135,38 @@ def test_block_that_handles_a_failed_commit_replaces_no_rows(catalog):
             update.add_column("y", LongType())
         with pytest.raises(ValidationException):
             transaction.commit_transaction()
+    assert catalog.load_table("db.t").scan().count() == 2
+
+
+def failed_creation(catalog):
+    transaction = catalog.create_table_transaction("db.t", pa.schema([("id", pa.int64())]))
+    catalog.create_table("db.t", pa.schema([("id", pa.int64())])).append(pa.table({"id": [1, 2]}))
+    return transaction, TableAlreadyExistsError
+
+
+def failed_replacement(catalog):
+    table = catalog.create_table("db.t", pa.schema([("id", pa.int64())]))
+    table.append(pa.table({"id": [1, 2]}))
+    transaction = catalog.replace_table_transaction("db.t", pa.schema([("id", pa.int64()), ("x", pa.int64())]))
+    with table.update_schema() as update:
+        update.add_column("y", LongType())
+    return transaction, ValidationException
+
+
+def failed_append(catalog):
+    properties = {"commit.retry.num-retries": "0"}
+    table = catalog.create_table("db.t", pa.schema([("id", pa.int64())]), properties=properties)
+    transaction = catalog.load_table("db.t").transaction()
+    table.append(pa.table({"id": [1, 2]}))
+    return transaction, CommitFailedException
+
+
+@pytest.mark.parametrize("begin", [failed_creation, failed_replacement, failed_append])
+def test_second_commit_after_a_failed_one_is_refused(catalog, begin):
+    transaction, failure = begin(catalog)
+    transaction.append(pa.table({"id": [3]}))
+    with pytest.raises(failure):
+        transaction.commit_transaction()
+    with pytest.raises(ValidationError, match="dropped its changes; expected new changes"):
+        transaction.commit_transaction()
     assert catalog.load_table("db.t").scan().count() == 2

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Literal
 
 import pyarrow.compute as pc
 
-from icefloe.exceptions import CommitStateUnknownException, IcebergError, ValidationError
+from icefloe.exceptions import IcebergError, ValidationError
 from icefloe.expressions import AlwaysTrue
 from icefloe.table.commit.data_file_changes import OverwriteFiles
 from icefloe.table.commit.snapshot_producer import MAIN, check_branch, head_of
+from icefloe.table.commit.transaction import INDEFINITE_ERRORS
 from icefloe.table.properties.definitions import ISOLATION_LEVELS
 from icefloe.table.write.isolation import Isolation, is_serializable
 from icefloe.table.write.overwrite import OPERATION, replace_partitions
@@ -144,7 +145,7 @@ def overwrite_isolation(table: Table, options: Mapping[str, str]) -> Isolation:
 def files_deleted_on_failure(table: Table, files: Sequence[pa.RecordBatch]) -> Iterator[None]:
     """Delete new files when the commit in the block definitely failed.
 
-    After an unknown outcome nothing is deleted: the files may be part of the table.
+    After one of `INDEFINITE_ERRORS` nothing is deleted: the files may be part of the table.
 
     Args:
         table: Table whose storage has the files.
@@ -152,7 +153,7 @@ def files_deleted_on_failure(table: Table, files: Sequence[pa.RecordBatch]) -> I
     """
     try:
         yield
-    except CommitStateUnknownException:
+    except INDEFINITE_ERRORS:
         raise
     except IcebergError:
         for batch in files:

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 
 from icefloe import _core
 from icefloe.arguments import checked_items
-from icefloe.exceptions import CommitFailedException, CommitStateUnknownException, IcebergError, ServiceUnavailableError
+from icefloe.exceptions import (
+    CommitFailedException,
+    CommitStateUnknownException,
+    IcebergError,
+    ServiceUnavailableError,
+    ValidationError,
+)
 from icefloe.table.commit.change import Change, FixedChange, Versions, WrittenFiles
 from icefloe.table.commit.committing_table import CommitTableResponse, CommittingTable
 from icefloe.table.commit.derived_requirements import first_of_each, requirements_of
@@ -32,8 +38,9 @@ if TYPE_CHECKING:
     from icefloe.io import FileIO
     from icefloe.table.metadata import TableMetadata
 
-# Errors after which a request that was sent may still take effect.
-_INDEFINITE = (CommitStateUnknownException, ServiceUnavailableError)
+
+INDEFINITE_ERRORS = (CommitStateUnknownException, ServiceUnavailableError)
+"""Errors after which a commit that was sent may still take effect: a proxy may report its own failure as an unavailable service."""
 
 
 class Transaction:
@@ -142,15 +149,21 @@ class Transaction:
             CommitFailedException: Concurrent commits won more often than `commit.retry.num-retries` allows. Nothing has changed.
             CommitStateUnknownException: The outcome is unknown; nothing was cleaned up.
             ValidationException: A concurrent commit conflicts with a change. Nothing has changed.
+            ValidationError: The last commit of this transaction failed, and no change was added since.
         """
+        if self._has_failed:
+            raise ValidationError(
+                f"table {'.'.join(self._table.name())}: the commit of this transaction failed, which dropped its changes; expected new "
+                "changes, got none: add the changes again, or begin a new transaction"
+            )
         if not self._updates:
             self._reset()
             return self._table
         try:
             response = self._commit()
         except BaseException as error:
-            # An interrupt says nothing about a request that was sent, and a proxy may report its own failure as an unavailable service.
-            is_definite = isinstance(error, IcebergError) and not isinstance(error, _INDEFINITE)
+            # An interrupt says nothing about a request that was sent.
+            is_definite = isinstance(error, IcebergError) and not isinstance(error, INDEFINITE_ERRORS)
             if is_definite or not self._is_sent:
                 self._abandon()
             else:
