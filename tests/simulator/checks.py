@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tests.simulator.interpreter import run
-from tests.simulator.model import serial_outcomes, snapshot_outcome, without_void_changes
-from tests.simulator.operations import DropTable
+from tests.simulator.model import serial_outcomes, snapshot_outcome, with_lost_drops, without_void_changes
 
 if TYPE_CHECKING:
     from tests.simulator.interpreter import Outcome
@@ -73,24 +72,14 @@ def _wrong_rows(history: History, outcome: Outcome) -> str | None:
         if expected is not None and _compared(history, expected) == _compared(history, outcome.state):
             return None
         return f"rows under snapshot isolation: expected {expected}, got {outcome.state}; swaps {outcome.swaps}, seen {outcome.seen}"
-    clients = sorted(
-        {*outcome.swaps, *outcome.committed} - history.maintainers - _drops_without_effect(history, outcome)
+    clients = sorted({*outcome.swaps, *outcome.committed} - history.maintainers)
+    meant = with_lost_drops(
+        without_void_changes(history, outcome.swaps, outcome.seen), outcome.committed, outcome.swaps
     )
-    orders = serial_outcomes(without_void_changes(history, outcome.swaps, outcome.seen), clients, outcome.before)
+    orders = serial_outcomes(meant, clients, outcome.before)
     if _compared(history, outcome.state) in [_compared(history, state) for state in orders.values()]:
         return None
     return f"no serial order of clients {clients} has the rows {outcome.state}; orders: {orders}"
-
-
-def _drops_without_effect(history: History, outcome: Outcome) -> set[int]:
-    """Return the clients whose drop lost its reply, found the table absent and was reported as done: the caller has what was asked."""
-    faulty = {fault.client for fault in history.faults}
-    return {
-        client
-        for client in faulty.intersection(outcome.committed).difference(outcome.swaps)
-        if all(isinstance(operation, DropTable) for operation in history.transactions[client].operations)
-        and history.transactions[client].operations
-    }
 
 
 def _compared(history: History, state: State | None) -> State | None:

@@ -19,6 +19,7 @@ from tests.simulator.operations import (
     Delete,
     DeleteKeys,
     DropTable,
+    FindAbsent,
     History,
     Maintain,
     Merge,
@@ -93,7 +94,7 @@ def ordered(rows: Iterable[Row]) -> Rows:
 def apply(state: State, operation: Operation, history: History) -> State:
     """Return the state after an operation."""
     match operation:
-        case CreateTable() | RenameTable() | DropTable():
+        case CreateTable() | RenameTable() | DropTable() | FindAbsent():
             return _with_tables(state, operation)
         case RewriteFiles() | RewriteManifests() | Maintain():
             return state
@@ -141,11 +142,13 @@ def _with_rows(state: State, ref: str, rows: Rows) -> State:
     return replace(state, refs={**state.refs, ref: rows})
 
 
-def _with_tables(state: State, operation: CreateTable | RenameTable | DropTable) -> State:
+def _with_tables(state: State, operation: CreateTable | RenameTable | DropTable | FindAbsent) -> State:
     tables = dict(state.tables)
     if isinstance(operation, CreateTable):
         possible = operation.name not in tables
         tables[operation.name] = ordered(operation.rows)
+    elif isinstance(operation, FindAbsent):
+        possible = operation.name not in tables
     else:
         possible = operation.name in tables
         moved = tables.pop(operation.name, ())
@@ -190,6 +193,28 @@ def without_void_changes(history: History, swaps: Sequence[int], seen: Mapping[i
             wanted = []
         specs.append(wanted[-1] if wanted else newest)
     return replace(history, transactions=tuple(transactions))
+
+
+def with_lost_drops(history: History, committed: Iterable[int], swaps: Sequence[int]) -> History:
+    """Return a history in which a drop that lost its reply, committed and had no effect reads that its table is absent.
+
+    A catalog reads the table back after a lost reply, and cannot see who removed an absent table.
+
+    Args:
+        history: The history.
+        committed: Clients whose transactions committed.
+        swaps: The clients whose transactions took effect.
+    """
+    lost = {fault.client for fault in history.faults}.intersection(committed).difference(swaps)
+    transactions = (
+        replace(transaction, operations=tuple(map(_reading, transaction.operations))) if client in lost else transaction
+        for client, transaction in enumerate(history.transactions)
+    )
+    return replace(history, transactions=tuple(transactions))
+
+
+def _reading(operation: Operation) -> Operation:
+    return FindAbsent(operation.name) if isinstance(operation, DropTable) else operation
 
 
 def serial_outcomes(

@@ -229,7 +229,16 @@ class DropTable:
 RowOperation = (
     Append | Delete | DeleteKeys | Overwrite | OverwritePartitions | Upsert | Merge | AddFiles | ReplacePartitions
 )
-CatalogOperation = CreateTable | RenameTable | DropTable
+
+
+@dataclass(frozen=True)
+class FindAbsent:
+    """A drop that read its table back and found no table. Used by the model alone."""
+
+    name: str
+
+
+CatalogOperation = CreateTable | RenameTable | DropTable | FindAbsent
 """Operations on other tables of the catalog, each the only operation of its client."""
 Operation = (
     RowOperation
