@@ -13,6 +13,8 @@ from icefloe.exceptions import FeatureUnsupportedError, ValidationError
 from icefloe.expressions import predicates
 from icefloe.expressions.bound import BoundLiteralPredicate, BoundPredicate, BoundSetPredicate
 from icefloe.expressions.literals import (
+    AboveMax,
+    BelowMin,
     BinaryLiteral,
     DateLiteral,
     DecimalLiteral,
@@ -104,6 +106,8 @@ def literal_to_json_value(value: Literal, kind: IcebergType | None = None) -> An
         return raw.hex()
     if isinstance(value, DecimalLiteral):
         return format(raw, "f")
+    if isinstance(value, (AboveMax, BelowMin)):
+        return 2 * raw  # its value is the limit that it exceeds, which the column may have
     return str(raw) if isinstance(raw, float) and not math.isfinite(raw) else raw
 
 

@@ -7,15 +7,17 @@ import uuid
 from datetime import date, datetime, timedelta, timezone
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from icefloe import _core
+from icefloe.catalog import load_catalog
 from icefloe.exceptions import ValidationError
-from icefloe.expressions import EqualTo, In, LessThan, Not, UnboundTransform
+from icefloe.expressions import EqualTo, GreaterThan, In, LessThan, Not, NotEqualTo, UnboundTransform, literal
 from icefloe.expressions.filter import fit_literals
 from icefloe.expressions.parser import parse
 from icefloe.expressions.rest_json import expression_to_json
 from icefloe.schema import Schema
-from icefloe.types import NestedField
+from icefloe.types import NestedField, type_from_text
 
 KINDS = [
     "int",
@@ -105,3 +107,21 @@ def test_whole_numbers_of_numpy_are_literals():
 def test_half_of_a_surrogate_pair_is_refused(expression):
     with pytest.raises(ValidationError, match="expected text of whole characters, got half of a surrogate pair"):
         expression_to_json(expression)
+
+
+@pytest.mark.parametrize(
+    ("kind", "most", "above"),
+    [("int", 2**31 - 1, 2**31), ("long", 2**63 - 1, 2**63), ("float", 3.4028234663852886e38, 1e39)],
+)
+def test_literal_above_the_range_of_its_column_is_above_the_largest_value(kind, most, above):
+    with load_catalog("scratch", type="memory") as catalog:
+        catalog.create_namespace("db")
+        schema = Schema(NestedField(1, "x", kind))
+        table = catalog.create_table("db.t", schema)
+        table.append(pa.table({"x": pa.array([most, -most, None])}, schema=schema.as_arrow()))
+        outside = literal(above).to(type_from_text(kind))
+        for selected, expressions in (
+            (2, [LessThan("x", outside), NotEqualTo("x", outside), Not(EqualTo("x", outside))]),
+            (0, [GreaterThan("x", outside), EqualTo("x", outside), Not(LessThan("x", outside))]),
+        ):
+            assert [table.scan(one).count() for one in expressions] == [selected] * 3
