@@ -14,7 +14,7 @@ from icefloe.spark.statements.literal_filter import Filter, FilterBuilder
 from icefloe.table.scan.metadata_columns import METADATA_COLUMNS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from icefloe.schema import Schema
     from icefloe.types import IcebergType
@@ -43,11 +43,16 @@ class QueryColumns:
     Args:
         text: The query.
         tree: Its syntax tree.
+
+    Attributes:
+        has_pipes: The query has pipe operators.
     """
 
     def __init__(self, text: str, tree: Any) -> None:
         self._names = {word.text.lower() for word in words_of(text)}
         implicit = {word.text.upper() for word in words_of(text) if word.kind in ("word", "sign")} & _IMPLICIT_COLUMNS
+        # A condition after |> is about the rows of the operators before, such as LIMIT.
+        self.has_pipes = "|>" in implicit
         self._all = bool(implicit) or any(not _is_row_count(star) for star in tree.find_all(exp.Star))
 
     def of(self, node: exp.Table, schema: Schema) -> tuple[str, ...] | None:
@@ -55,12 +60,10 @@ class QueryColumns:
 
         A column is read if its name is a word of the query anywhere. Unneeded columns cost little, because Spark drops them.
         """
-        alias = node.args.get("alias")
-        renamed = alias is not None and bool(alias.columns)
         from_select = isinstance(node.parent, (exp.From, exp.Join)) and isinstance(node.parent.parent, exp.Select)
         hidden = [name for name in METADATA_COLUMNS if name in self._names]
         names = [field.name for field in schema.fields]
-        if self._all or renamed or not from_select:
+        if self._all or _renames_columns(node) or not from_select:
             return (*names, *hidden) if hidden else None
         return (*(name for name in names if name.lower() in self._names), *hidden) or tuple(names[:1])
 
@@ -78,12 +81,13 @@ def row_filter(
         case_sensitive: Whether names of columns are distinguished by case.
     """
     select = node.parent.parent if isinstance(node.parent, (exp.From, exp.Join)) else None
-    if not isinstance(select, exp.Select) or not _keeps_rows(node, select):
+    if not isinstance(select, exp.Select) or not _keeps_rows(node, select) or _renames_columns(node):
         return None
     where = select.args.get("where")
     if where is None:
         return None
     fold = str if case_sensitive else str.lower
+    shared = _shared_names(select, fold)
     columns: dict[str, list[tuple[str, IcebergType]]] = {}
     for field in schema.fields:
         columns.setdefault(fold(field.name), []).append((field.name, field.field_type))
@@ -91,8 +95,8 @@ def row_filter(
     def column_of(tree: Any) -> tuple[str, IcebergType] | None:
         if not isinstance(tree, exp.Column) or isinstance(tree.this, exp.Star):
             return None
-        # A name without a table is of this one, or ambiguous, which Spark refuses.
-        if len(tree.parts) > 2 or (tree.table and tree.table.lower() != alias.lower()):
+        # A name without a table is of this one, ambiguous, which Spark refuses, or in USING of the table before.
+        if len(tree.parts) > 2 or (fold(tree.table) != fold(alias) if tree.table else fold(tree.name) in shared):
             return None
         found = columns.get(fold(tree.name), [])
         return found[0] if len(found) == 1 else None
@@ -105,6 +109,18 @@ def row_filter(
         return None
     exact = len(known) == len(filters) and all(one.exact for one in known)
     return Filter(functools.reduce(And, [one.expression for one in known]), exact)
+
+
+def _renames_columns(node: exp.Table) -> bool:
+    """Return whether the alias of a table gives its columns other names."""
+    alias = node.args.get("alias")
+    return alias is not None and bool(alias.columns)
+
+
+def _shared_names(select: exp.Select, fold: Callable[[str], str]) -> frozenset[str]:
+    """Return the names that tables of a SELECT are joined by with USING, whose columns may have different types."""
+    joins = select.args.get("joins") or []
+    return frozenset(fold(one.name) for join in joins for one in join.args.get("using") or ())
 
 
 def _keeps_rows(node: exp.Table, select: exp.Select) -> bool:

@@ -183,6 +183,8 @@ def mentions(statement: Statement, text: str) -> bool:
 def pushdown_of(statement: Statement, table: TableInQuery, columns: QueryColumns) -> Pushdown:
     """Return the columns and rows of a table that a query reads."""
     schema = resolve_scan(table.reference.table, None, None, table.reference.version).schema()
+    if columns.has_pipes:
+        return Pushdown(columns.of(table.node, schema))
     found = row_filter(
         table.node, table.alias, schema, statement.named_arguments, case_sensitive=statement.case_sensitive()
     )
