@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal
 from random import Random
 
 import icefloe.spark
@@ -10,8 +11,10 @@ import pyarrow as pa
 import pytest
 from icefloe.schema import Schema
 from icefloe.spark.reader.frame import scan_frame
+from icefloe.spark.reader.native import FIELD_ID_READ
 from icefloe.spark.reader.scan_choice import plan_scan
-from icefloe.types import NestedField, StructType
+from icefloe.spark.session import settings
+from icefloe.types import DecimalType, NestedField, StructType
 
 from tests.property.filter_sql import SCHEMA, arrow, random_rows, sql
 from tests.property.random_filter import random_filter
@@ -117,3 +120,74 @@ def test_conditions_of_spark_select_nan_and_zeros_in_structs(spark, new_table):
         for condition, expected in ((f"{column} > 6", [2]), (f"{column} = 0", [3]), (f"isnan({column})", [2])):
             assert ids(frame.where(condition)) == expected, condition
     assert (ids(frame.where("s is null")), ids(frame.where("s.in is null"))) == ([6], [5, 6])
+
+
+@pytest.mark.parametrize(("before", "after"), [(9, 18), (9, 38), (18, 38), (20, 38)])
+def test_conditions_of_spark_select_decimals_of_fewer_digits(spark, new_table, before, after):
+    """Spark cuts literals to the bytes of the file's decimals: 42949672.96 is zero in 4 bytes."""
+    inside = StructType(NestedField(4, "d", DecimalType(before, 2)))
+    table = new_table(
+        Schema(NestedField(1, "id", "long"), NestedField(2, "d", DecimalType(before, 2)), NestedField(3, "s", inside))
+    )
+    kind = pa.decimal128(before, 2)
+    values = [Decimal("5.00"), Decimal("9999999.99")]
+    structs = pa.array([{"d": one} for one in values], pa.struct([("d", kind)]))
+    table.append(pa.table({"id": [1, 2], "d": pa.array(values, kind), "s": structs}))
+    with table.update_schema() as change:
+        change.update_column("d", DecimalType(after, 2)).update_column(("s", "d"), DecimalType(after, 2))
+    assert plan_scan(spark, table.scan()).native is not None
+    frame = icefloe.spark.read(table, spark=spark)
+    for digits in (32, 64, 96):
+        largest = f"{Decimal(2**digits).scaleb(-2):.2f}"
+        if len(largest) > after:
+            continue
+        for column in ("d", "s.d"):
+            assert ids(frame.where(f"{column} < {largest}")) == [1, 2], (column, digits)
+            assert ids(frame.where(f"not {column} >= {largest}")) == [1, 2], (column, digits)
+            assert ids(frame.where(f"{column} > -{largest}")) == [1, 2], (column, digits)
+
+
+def test_conditions_of_spark_are_about_columns_whose_names_others_had(spark, new_table):
+    """Spark reads the columns of a file by id, but compares those of a condition by name."""
+    inside = StructType(NestedField(5, "x", "long"), NestedField(6, "y", "double"))
+    numbers = (NestedField(2, "a", "long"), NestedField(3, "b", "double"), NestedField(4, "s", inside))
+    table = new_table(Schema(NestedField(1, "id", "long"), *numbers))
+    structs = pa.array([{"x": 1, "y": 100.0}, {"x": 2, "y": None}], pa.struct([("x", pa.int64()), ("y", pa.float64())]))
+    table.append(pa.table({"id": [1, 2], "a": [1, 2], "b": [100.0, None], "s": structs}))
+    with table.update_schema() as change:
+        for old, new in ((("a",), "c"), (("b",), "a"), (("s", "x"), "z"), (("s", "y"), "x")):
+            change.rename_column(old, new)
+    with table.update_schema() as change:
+        change.add_column("b", "string")
+    with settings(spark, {FIELD_ID_READ: "true"}):
+        planned = plan_scan(spark, table.scan())
+        assert planned.native is not None, planned.choice
+        frame = icefloe.spark.read(table, spark=spark)
+        for condition, expected in (
+            ("a = 100", [1]),
+            ("a is null", [2]),
+            ("c = 2", [2]),
+            ("b is null", [1, 2]),
+            ("s.x > 50", [1]),
+            ("s.x is null", [2]),
+            ("s.z < 2", [1]),
+        ):
+            assert ids(frame.where(condition)) == expected, condition
+        assert ids(icefloe.spark.read(table, spark=spark, filter="a = 100")) == [1]
+
+
+def test_rows_are_read_by_ids_after_schemas_were_removed(spark, new_table):
+    """The metadata does not tell which names the columns of older files have."""
+    table = new_table(Schema(NestedField(1, "id", "long"), NestedField(2, "a", "long"), NestedField(3, "b", "long")))
+    table.append(pa.table({"id": [1], "a": [2], "b": [3]}))
+    for old, new in (("a", "c"), ("b", "a"), ("c", "b")):
+        with table.update_schema() as change:
+            change.rename_column(old, new)
+    table.append(pa.table({"id": [4], "a": [5], "b": [6]}))
+    table.maintenance.expire_snapshots().older_than("0s").retain_last(1).clean_expired_metadata().execute()
+    assert len(table.refresh().metadata.schemas) == 1
+    for field_ids in ("false", "true"):
+        with settings(spark, {FIELD_ID_READ: field_ids}):
+            frame = icefloe.spark.read(table, spark=spark)
+            assert sorted(map(tuple, frame.select("id", "a", "b").collect())) == [(1, 3, 2), (4, 5, 6)]
+            assert ids(frame.where("a = 3")) == [1]

@@ -49,6 +49,12 @@ def test_obstacle_of_reused_names_is_missing_field_ids(earlier):
     assert obstacle(scan(schemas=(earlier, NOW), field_ids=True)) is None
 
 
+def test_obstacle_of_removed_schemas_is_missing_field_ids():
+    later = Schema(*NOW.fields, schema_id=2)
+    assert "schemas were removed" in obstacle(scan(schemas=(NOW, later), schema=later))
+    assert obstacle(scan(schemas=(NOW, later), schema=later, field_ids=True)) is None
+
+
 def test_obstacle_of_unusual_names_is_missing_field_ids():
     odd = Schema(NestedField(1, "a b", LongType()))
     assert obstacle(scan(schemas=(odd,), schema=odd)) is not None

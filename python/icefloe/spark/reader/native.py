@@ -25,8 +25,8 @@ from pyspark.sql import types as T  # noqa: N812  likewise
 from icefloe.spark.reader.deleted_positions import deleted_positions
 from icefloe.spark.reader.deletion_blocks import BLOCK_BITS, MAX_ROWS, WORD_ROWS_LOG2, deletion_blocks
 from icefloe.spark.reader.predicate_column import predicate_column
+from icefloe.spark.reader.pruning import lacks_schemas, misread_fields, without_wrong_pruning
 from icefloe.spark.session import settings
-from icefloe.spark.types.conform import column_of, quoted
 from icefloe.spark.types.to_spark import schema_value, to_spark_schema
 from icefloe.table.scan.plan import has_deletes
 
@@ -91,6 +91,11 @@ class NativeScan:
     io: Any
     divided: tuple[DividedFile, ...] = ()
 
+    @property
+    def misread(self) -> frozenset[int]:
+        """The ids of the fields by which Spark's reader would prune wrongly."""
+        return misread_fields(self.schema, self.schemas)
+
 
 def obstacle(scan: NativeScan, *, located: bool = False) -> str | None:
     """Return the reason why Spark's reader would return wrong rows; None if it returns the right ones.
@@ -127,7 +132,8 @@ def native_frame(spark: Any, scan: NativeScan, *, located: bool = False) -> Data
         empty = _relation(spark, struct, [])
         no_positions = [F.lit(None).cast("long").alias(FILE), F.lit(None).cast("long").alias(POSITION)]
         return empty.select("*", *no_positions) if located else empty
-    return _without_pruning_of_numbers(functools.reduce(lambda left, right: left.union(right), parts), struct)
+    rows = functools.reduce(lambda left, right: left.union(right), parts)
+    return without_wrong_pruning(rows, struct, scan.misread)
 
 
 def file_keys(files: pa.RecordBatch) -> pa.Array:
@@ -159,6 +165,8 @@ def _schema_obstacle(scan: NativeScan) -> str | None:
         return "a column has an initial default, which Spark's Parquet reader does not apply"
     if scan.name_mapped:
         return "the table has a name mapping, so files may have no field ids"
+    if not scan.field_ids and lacks_schemas(scan.schemas):
+        return f"schemas were removed, whose files may have other names: set {FIELD_ID_READ}=true so that Spark finds columns by id"
     if not scan.field_ids and not _names_identify_columns(scan):
         return f"columns were renamed or have names that Parquet changes: set {FIELD_ID_READ}=true so that Spark finds them by id"
     return None
@@ -264,36 +272,6 @@ def _relation(spark: Any, struct: Any, paths: list[str]) -> DataFrame:
         frame: DataFrame = spark.read.schema(struct).options(**_OPTIONS).parquet(*paths)
         frame.schema  # noqa: B018  Spark Connect lists the files here, while the settings apply
     return frame
-
-
-def _without_pruning_of_numbers(rows: DataFrame, struct: Any) -> DataFrame:
-    """Return rows by whose floating-point columns and struct fields Spark prunes no row group.
-
-    Bounds of row groups leave NaN out, which is above all numbers in Spark, and dictionaries distinguish -0.0 from 0.0. Spark prunes by
-    columns and fields, not by products, and a product with 1 is the same number, also of -0.0.
-    """
-    paths = {field.name: list(_floating_paths(field.dataType)) for field in struct.fields}
-    if not any(paths.values()):
-        return rows
-    fields = {field.name: field for field in struct.fields}
-    columns = []
-    for name in rows.columns:
-        column = column_of(name)
-        for path, kind in paths.get(name, ()):
-            product = column_of(name, *path) * F.lit(1.0).cast(kind)
-            column = column.withField(".".join(map(quoted, path)), product) if path else product
-        columns.append(column.alias(name, metadata=fields[name].metadata) if paths.get(name) else column)
-    return rows.select(*columns)
-
-
-def _floating_paths(kind: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield the path within a column and the type of each floating-point number that is not in a list or map."""
-    if isinstance(kind, (T.FloatType, T.DoubleType)):
-        yield (), kind
-    elif isinstance(kind, T.StructType):
-        for field in kind.fields:
-            for path, number in _floating_paths(field.dataType):
-                yield (field.name, *path), number
 
 
 def _located(relation: DataFrame, group: int) -> DataFrame:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.compute as pc
 
 from icefloe import _core
+from icefloe.schema import Schema
 from icefloe.spark.reader.native import FIELD_ID_READ, NativeScan, obstacle
 from icefloe.spark.reader.row_group_parts import divided_files, session_cores
 from icefloe.spark.reader.storage import storage_obstacle
@@ -117,7 +118,8 @@ def _divided(spark: Any, plan: ScanPlan, native: NativeScan) -> tuple[DividedFil
     cores = session_cores(spark)
     if cores is None or spark.conf.get(_FILTER_PUSHDOWN, "true") != "true":
         return ()
-    return divided_files(plan, native.schema, cores)
+    misread = native.misread
+    return divided_files(plan, Schema(*[one for one in native.schema.fields if one.field_id not in misread]), cores)
 
 
 def _native_reason(native: NativeScan) -> str:
