@@ -137,7 +137,7 @@ MUTANTS = {
         f"{TRANSACTION}._stage_again", "in self._changes:", "in self._changes[:1]:"
     ),
     "files of an unknown commit are deleted": Mutant(
-        f"{TRANSACTION}.commit_transaction", "isinstance(error, CommitStateUnknownException)", "error is None"
+        f"{TRANSACTION}.commit_transaction", "is_definite or not self._is_sent", "isinstance(error, Exception)"
     ),
     "files of a successful commit are deleted": Mutant(f"{TRANSACTION}._reset", "files.keep()", "files.abandon()"),
     "manifests of a successful commit are deleted": Mutant(
