@@ -8,6 +8,7 @@ import pytest
 from icefloe.partitioning import PartitionField, PartitionSpec
 from icefloe.spark import functions as ice
 from icefloe.spark.data_source import IcefloeReader
+from icefloe.spark.types.nullability import nullable
 from icefloe.transforms import BucketTransform
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812
@@ -65,18 +66,6 @@ def test_data_source_returns_columns_in_the_order_of_a_given_schema(spark, new_t
         read.schema("a string").load(name).collect()
 
 
-def test_data_source_refuses_columns_that_became_optional_since_spark_read_their_schema(spark, new_table, options):
-    inner = T.StructType([T.StructField("x", T.LongType(), False)])
-    table = new_table(T.StructType([T.StructField("id", T.LongType()), T.StructField("s", inner)]))
-    load, name = spark.read.format("icefloe").options(**options).load, ".".join(table.name())
-    frame = load(name)
-    table.update_schema().make_column_optional("s.x").commit()
-    table.append(pa.table({"id": [1], "s": pa.array([{"x": None}], pa.struct([("x", pa.int64())]))}))
-    with pytest.raises(PySparkException, match=r"column 's\.x' may be null now; .*read the table again"):
-        frame.collect()
-    assert load(name).where("s.x is null").count() == 1
-
-
 def test_data_source_writes_columns_whose_names_differ_in_case(spark, new_table, options):
     table = new_table(SCHEMA, PartitionSpec(PartitionField(2, 1000, BucketTransform(2), "b")))
     rows = frame_of(spark, 0, 3).select(F.col("s").alias("S"), F.col("id").cast("int").alias("ID"))
@@ -118,6 +107,9 @@ def test_data_source_reads_metadata_tables(spark, new_table, options):
     chosen = spark.read.format("icefloe").options(**options, filter="partition.b = 0", columns="partition,file_path")
     assert chosen.load(f"{name}.files").columns == ["file_path", "partition"]
     assert {row["partition"]["b"] for row in chosen.load(f"{name}.files").collect()} == {0}
+    deletes = read.load(f"{name}.position_deletes")  # whose rows have the table's columns
+    assert deletes.schema == nullable(deletes.schema)
+    assert deletes.count() == 0
     first = table.refresh().history()[0].snapshot_id
     earlier = spark.read.format("icefloe").options(**options).option("snapshot-id", first).load(f"{name}.data_files")
     assert sum(row["record_count"] for row in earlier.collect()) == 50

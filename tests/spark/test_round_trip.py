@@ -12,6 +12,7 @@ import pytest
 from icefloe.exceptions import FeatureUnsupportedError, SchemaMismatchError, ValidationError
 from icefloe.partitioning import PartitionField, PartitionSpec
 from icefloe.schema import Schema
+from icefloe.spark.types.nullability import nullable
 from icefloe.table.sorting import SortField, SortOrder
 from icefloe.transforms import BucketTransform, DayTransform, IdentityTransform, TruncateTransform
 from icefloe.types import FixedType, LongType, NestedField, StringType, TimeType, UUIDType
@@ -133,6 +134,7 @@ def test_write_and_read_round_trip_every_type(spark, new_table, catalog, reader)
         found = spark.read.format("icefloe").load(table.metadata_location)
     assert rows_of(found) == rows_of(frame)
     assert found.schema.simpleString() == ALL_TYPES.simpleString()
+    assert found.schema == nullable(found.schema)
 
 
 def test_write_and_read_round_trip_nan(spark, new_table):

@@ -31,8 +31,9 @@ from icefloe.spark.reader.changes import ChangeTask, change_tasks
 from icefloe.spark.reader.read_task import ReadTask
 from icefloe.spark.session import active_session
 from icefloe.spark.table_options import TableOptions
-from icefloe.spark.types.conform import conform_schema, matched_names, newly_nullable
-from icefloe.spark.types.to_spark import to_spark_schema
+from icefloe.spark.types.conform import conform_schema, matched_names
+from icefloe.spark.types.nullability import check_not_null
+from icefloe.spark.types.to_spark import read_schema, to_arrow_schema, to_spark_schema
 from icefloe.spark.writer.commit import (
     FileChange,
     WriteMode,
@@ -115,14 +116,14 @@ class IcefloeDataSource(DataSource):
         return SHORT_NAME
 
     def schema(self) -> Any:
-        """Return the schema of a read."""
+        """Return the schema of a read, nullable at every depth: a DataFrame keeps it, and the table may change."""
         from icefloe.spark.stream.options import STREAM_READ_OPTIONS
 
         options = TableOptions.parse(self.options, also=STREAM_READ_OPTIONS)
         metadata = metadata_scan(options)
         if metadata is not None:
             return from_arrow_schema(spark_schema(metadata.arrow_schema()))
-        return to_spark_schema(_schema(options.scan()))
+        return read_schema(_schema(options.scan()))
 
     def reader(self, schema: Any) -> DataSourceReader:
         """Return a reader; a schema that the user passed selects columns by name."""
@@ -174,7 +175,7 @@ class IcefloeReader(DataSourceReader):
         """Plan the scan and return its tasks, up to the split size each, or the tasks of its changes.
 
         Raises:
-            ValidationError: The schema that the user passed has another type for a column.
+            ValidationError: The schema that the user passed has another type for a column, or NOT NULL for an optional column.
         """
         scan = self._options.scan()
         _check_types(self._schema, to_spark_schema(_schema(scan)))
@@ -193,20 +194,15 @@ class IcefloeReader(DataSourceReader):
             raise ValidationError(
                 f"partition: expected a ReadTask or ChangeTask of this reader, got a {type(partition).__name__}"
             )
-        # Spark takes columns by their positions, and a scan returns them in the table's order.
-        return (_in_order(batch, self._schema.names) for batch in partition.batches())
-
-
-def _in_order(batch: pa.RecordBatch, columns: Sequence[str]) -> pa.RecordBatch:
-    """Return the columns of a batch in the order of the names that the user passed, which may differ in case."""
-    if batch.schema.names == list(columns):
-        return batch
-    names = matched_names(batch.schema.names, list(columns))
-    return batch.select([names[name] for name in columns])
+        return partition.batches(to_arrow_schema(self._schema))
 
 
 def _check_types(given: Any, own: Any) -> None:
-    """Raise ValidationError if the schema that Spark has gives a column another type than the scan, or no nulls where it may have some."""
+    """Check the schema that Spark has, which may be one that the user passed.
+
+    Raises:
+        ValidationError: A column has another type than in the scan, or NOT NULL where the scan may return nulls.
+    """
     names = matched_names(own.names, given.names)
     for field in given.fields:
         kind = own[names[field.name]].dataType if field.name in names else field.dataType
@@ -216,12 +212,7 @@ def _check_types(given: Any, own: Any) -> None:
                 f"{field.dataType.simpleString()}: cast the column after the read"
             )
     known = [(field, own[names[field.name]]) for field in given.fields if field.name in names]
-    loosened = newly_nullable(*(StructType(list(fields)) for fields in zip(*known, strict=True))) if known else None
-    if loosened is not None:
-        raise ValidationError(
-            f"schema: column {loosened!r} may be null now; expected a column that is never null, as when its schema was read, got an "
-            "optional one: read the table again, or call refresh() of the attached catalog"
-        )
+    check_not_null(StructType([one for one, _ in known]), StructType([two for _, two in known]))
 
 
 @dataclass(frozen=True)

@@ -54,14 +54,22 @@ def _scan(table: Table, name: str, snapshot_id: int | None) -> MetadataScan:
 
 
 def spark_schema(schema: pa.Schema) -> pa.Schema:
-    """Return the schema of a metadata table in types that Spark reads."""
-    return pa.schema([field.with_type(_type_of_spark(field.type)) for field in schema])
+    """Return the schema of a metadata table in types that Spark reads, nullable at every depth as all reads are."""
+    return pa.schema([_field_of_spark(field) for field in schema])
+
+
+def _field_of_spark(field: pa.Field) -> pa.Field:
+    return field.with_type(_type_of_spark(field.type)).with_nullable(True)
 
 
 def _type_of_spark(kind: pa.DataType) -> pa.DataType:
     """Return a type with binary for fixed-size binary, and text for times and nanoseconds, which Spark has no type for."""
     if pa.types.is_struct(kind):
-        return pa.struct([field.with_type(_type_of_spark(field.type)) for field in kind])
+        return pa.struct([_field_of_spark(field) for field in kind])
+    if pa.types.is_list(kind):
+        return pa.list_(_field_of_spark(kind.value_field))
+    if pa.types.is_map(kind):
+        return pa.map_(_type_of_spark(kind.key_type), _field_of_spark(kind.item_field))
     if pa.types.is_fixed_size_binary(kind):
         return pa.binary()
     if pa.types.is_time(kind) or (pa.types.is_timestamp(kind) and kind.unit == "ns"):

@@ -82,7 +82,7 @@ class SessionCatalog:
             # A Connect client reads all rows of a table that its catalog interface creates; SQL has Spark infer the schema.
             self._spark.sql(f"CREATE TABLE {name} USING {source}")
         elif not self._is_own or not _done(lambda: self._entries.put_table(database, table, source, schema)):
-            # SQL would start a Python process for the schema, and has no required elements of lists and maps.
+            # SQL would start a Python process for the schema.
             self._spark.catalog.createTable(name, source=source, schema=schema)
 
     @cached_property

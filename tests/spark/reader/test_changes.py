@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 from icefloe.exceptions import ValidationError
 from icefloe.partitioning import PartitionField, PartitionSpec
+from icefloe.spark.types.nullability import nullable
 from icefloe.transforms import IdentityTransform
 from pyspark.errors import PySparkException
 from pyspark.sql import types as T  # noqa: N812
@@ -85,7 +86,7 @@ def test_changes_returns_inserted_and_deleted_rows(spark, table, options):
     moment = table.snapshot_by_id(last).timestamp_ms
     assert icefloe.spark.changes(table, spark=spark, start_timestamp=moment).count() == 0
     loaded = load(spark, options, table, changes="true", start_snapshot_id=second)
-    assert loaded.schema.names == frame.columns
+    assert loaded.schema == frame.schema == nullable(frame.schema)
     assert found(loaded) == expected
     changed = load(spark, options, table, changes="true", identifier_columns="id", columns="id", filter="id = 3")
     kinds = sorted(row["_change_type"] for row in changed.collect())

@@ -81,14 +81,6 @@ class Cases:
     def replaced_column(self, table):
         table.update_schema().delete_column("kind").add_column("kind", IntegerType()).commit()
 
-    def loosened(self):
-        table = self.table()
-        table.update_schema(allow_incompatible_changes=True).update_column("kind", required=True).commit()
-        query = self.query(table)
-        query.batch()
-        table.update_schema().make_column_optional("kind").commit()
-        query.batch()
-
     def rolled_back(self):
         table = self.table()
         first = table.current_snapshot().snapshot_id
@@ -154,7 +146,6 @@ class Cases:
             "table rolled back": self.rolled_back,
             "partition of another reader": lambda: self.query(table).new_reader().read("x"),
             "column of another type": lambda: self.after(self.promoted),
-            "column that became optional": self.loosened,
             "column of another id": lambda: self.after(self.replaced_column, spec=PartitionSpec()),
         }
 

@@ -11,7 +11,7 @@ from icefloe.arguments import checked_names, checked_snapshot_id, checked_time_m
 from icefloe.spark.arguments import checked_table
 from icefloe.spark.reader.read_task import exact
 from icefloe.spark.session import active_session
-from icefloe.spark.types.to_spark import to_arrow_schema, to_spark_schema
+from icefloe.spark.types.to_spark import read_schema, to_arrow_schema
 from icefloe.spark.worker_process import reduce_fixed_costs
 
 if TYPE_CHECKING:
@@ -33,37 +33,43 @@ class ChangeTask(InputPartition):
 
     Args:
         group: The changes.
-        schema: Schema JSON of the change rows.
     """
 
     group: ChangeGroup
-    schema: str
 
-    def batches(self) -> Iterator[pa.RecordBatch]:
-        """Yield the rows in the Arrow schema that Spark requires."""
+    def batches(self, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        """Yield the rows.
+
+        Args:
+            schema: Arrow schema of the columns that Spark expects, in any order; their types are those of the changes.
+        """
         reduce_fixed_costs()
-        schema = to_arrow_schema(self.schema)
         for batch in self.group.read():
             yield exact(batch, schema)
 
 
 @dataclass(frozen=True)
 class ReadChanges:
-    """Read the tasks of the given numbers, for ``DataFrame.mapInArrow`` over a range of numbers."""
+    """Read the tasks of the given numbers, for ``DataFrame.mapInArrow`` over a range of numbers.
+
+    Args:
+        tasks: All tasks of the scan.
+        schema: Arrow schema of the DataFrame.
+    """
 
     tasks: tuple[ChangeTask, ...]
+    schema: pa.Schema
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield the rows of each task."""
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                yield from self.tasks[number].batches()
+                yield from self.tasks[number].batches(self.schema)
 
 
 def change_tasks(scan: IncrementalChangelogScan) -> list[ChangeTask]:
     """Plan a changelog scan and return its tasks."""
-    schema = scan.changes_json()
-    return [ChangeTask(group, schema) for group in scan.plan_tasks()]
+    return [ChangeTask(group) for group in scan.plan_tasks()]
 
 
 def changes(  # noqa: PLR0913  all but the first have defaults
@@ -144,9 +150,10 @@ def changes_frame(spark: Any, scan: IncrementalChangelogScan) -> DataFrame:
         scan: The scan.
     """
     tasks = tuple(change_tasks(scan))
-    struct = to_spark_schema(scan.changes_json())
+    struct = read_schema(scan.changes_json())
     if not tasks:
         empty: DataFrame = spark.createDataFrame([], struct)
         return empty
-    frame: DataFrame = spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(ReadChanges(tasks), struct)
+    task = ReadChanges(tasks, to_arrow_schema(struct))
+    frame: DataFrame = spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(task, struct)
     return frame if scan.limit is None else frame.limit(scan.limit)

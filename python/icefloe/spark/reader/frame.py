@@ -15,7 +15,7 @@ from icefloe.spark.reader.native import FILE, POSITION, file_keys, native_frame
 from icefloe.spark.reader.predicate_column import predicate_column
 from icefloe.spark.reader.read_task import ReadTask
 from icefloe.spark.types.conform import quoted
-from icefloe.spark.types.to_spark import schema_value, to_spark_schema
+from icefloe.spark.types.to_spark import read_schema, schema_value, to_arrow_schema
 from icefloe.table.scan.metadata_columns import METADATA_COLUMNS
 
 if TYPE_CHECKING:
@@ -32,15 +32,21 @@ NUMBER = "__icefloe_number"
 
 @dataclass(frozen=True)
 class ReadGroups:
-    """Read the task groups of the given numbers, for ``DataFrame.mapInArrow`` over a range of numbers."""
+    """Read the task groups of the given numbers, for ``DataFrame.mapInArrow`` over a range of numbers.
+
+    Args:
+        groups: All groups of the scan.
+        schema: Arrow schema of the DataFrame.
+    """
 
     groups: tuple[TaskGroup, ...]
+    schema: pa.Schema
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield the rows of each group."""
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                yield from ReadTask(self.groups[number]).batches()
+                yield from ReadTask(self.groups[number]).batches(self.schema)
 
 
 def scan_frame(spark: Any, planned: PlannedScan) -> DataFrame:
@@ -116,9 +122,10 @@ def _rust_frame(spark: Any, scan: DataScan | IncrementalAppendScan, only: pa.Arr
     if only is not None:
         plan = replace(plan, files=plan.files.filter(pc.is_in(plan.files.column("file_path"), value_set=only)))
     groups = tuple(plan.groups(scan.packing()))
-    struct = to_spark_schema(plan.projection)
+    struct = read_schema(plan.projection)
     if not groups:
         empty: DataFrame = spark.createDataFrame([], struct)
         return empty
-    frame: DataFrame = spark.range(0, len(groups), 1, len(groups)).mapInArrow(ReadGroups(groups), struct)
+    task = ReadGroups(groups, to_arrow_schema(struct))
+    frame: DataFrame = spark.range(0, len(groups), 1, len(groups)).mapInArrow(task, struct)
     return frame

@@ -27,7 +27,7 @@ from icefloe.spark.reader.deletion_blocks import BLOCK_BITS, MAX_ROWS, WORD_ROWS
 from icefloe.spark.reader.predicate_column import predicate_column
 from icefloe.spark.reader.pruning import lacks_schemas, misread_fields, without_wrong_pruning
 from icefloe.spark.session import settings
-from icefloe.spark.types.to_spark import schema_value, to_spark_schema
+from icefloe.spark.types.to_spark import read_schema, schema_value
 from icefloe.table.scan.plan import has_deletes
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def native_frame(spark: Any, scan: NativeScan, *, located: bool = False) -> Data
         scan: Input of the scan.
         located: Add ``__icefloe_file`` (one of :func:`file_keys`) and ``__icefloe_pos``.
     """
-    struct = to_spark_schema(scan.schema, field_ids=True)
+    struct = read_schema(scan.schema, field_ids=True)
     keys, dirty = file_keys(scan.files), has_deletes(scan.files)
     everything = pa.array(np.zeros(len(keys), dtype=np.int64))
     parts = []

@@ -39,8 +39,8 @@ def read(  # noqa: PLR0913  all but the first have defaults
     """Return the rows of a table's current snapshot, or of a given one, as a DataFrame.
 
     The scan is planned here: the filter prunes files and applies to rows. Filters and selections on the DataFrame reach Spark's
-    Parquet reader, but prune no files. :func:`explain_read` returns which reader reads the rows. Required columns are nullable
-    where Spark's own reader reads them.
+    Parquet reader, but prune no files. :func:`explain_read` returns which reader reads the rows. All columns of the DataFrame are
+    nullable, also required ones.
 
     Args:
         source: Table, or a scan of it.

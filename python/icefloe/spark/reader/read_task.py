@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from pyspark.sql.datasource import InputPartition
 
-from icefloe.spark.types.to_spark import to_arrow_schema
+from icefloe.spark.types.conform import matched_names
 from icefloe.spark.types.uuid_text import uuid_to_text
 from icefloe.spark.worker_process import reduce_fixed_costs
 
@@ -30,19 +30,26 @@ class ReadTask(InputPartition):
 
     group: TaskGroup
 
-    def batches(self) -> Iterator[pa.RecordBatch]:
-        """Yield the rows after deletes and filter, in the Arrow schema that Spark requires."""
+    def batches(self, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        """Yield the rows after deletes and filter.
+
+        Args:
+            schema: Arrow schema of the columns that Spark expects, in any order; their types are those of the group.
+        """
         reduce_fixed_costs()
-        schema = to_arrow_schema(self.group.projection)
         for batch in self.group.read():
             yield exact(batch, schema)
 
 
 def exact(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """Return a batch in the Arrow schema that Spark requires: uuid becomes text, fixed becomes binary."""
+    """Return a batch in the Arrow schema that Spark expects: uuid becomes text, fixed becomes binary.
+
+    Columns are matched by name, exactly or else ignoring case. Values are not checked for nulls.
+    """
     if batch.num_columns == 0:
         return batch
-    arrays = [_as_type(batch.column(index), field.type) for index, field in enumerate(schema)]
+    names = matched_names(batch.schema.names, schema.names)
+    arrays = [_as_type(batch.column(names[field.name]), field.type) for field in schema]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 

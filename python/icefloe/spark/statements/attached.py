@@ -46,7 +46,7 @@ class _View:
         table: Name of the table in the database.
         catalog: Name of the attached catalog.
         schema: Schema of the table.
-        struct: Spark's type of its rows.
+        struct: Spark's type of its rows, nullable at every depth.
     """
 
     identifier: Identifier
@@ -157,11 +157,11 @@ class AttachedCatalog:
 
     def _view(self, identifier: Identifier, database: str, table: str) -> _View | None:
         """Return how Spark's own catalog shows a table; None if it cannot."""
-        from icefloe.spark.types.to_spark import to_spark_schema
+        from icefloe.spark.types.to_spark import read_schema
 
         try:
             schema = self.catalog.load_table(identifier).schema()
-            return _View(identifier, database, table, self.name, schema, to_spark_schema(schema))
+            return _View(identifier, database, table, self.name, schema, read_schema(schema))
         except NoSuchTableError:  # dropped since it was listed, or a table of another format
             return None
         except (FeatureUnsupportedError, ValidationError) as error:

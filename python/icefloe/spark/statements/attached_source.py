@@ -31,10 +31,10 @@ class AttachedSource(DataSource):
     identifier: Identifier
 
     def schema(self) -> Any:
-        """Return the Spark schema of the table's rows."""
-        from icefloe.spark.types.to_spark import to_spark_schema
+        """Return the Spark schema of the table's rows, nullable at every depth."""
+        from icefloe.spark.types.to_spark import read_schema
 
-        return to_spark_schema(self._options().scan().projection_json())
+        return read_schema(self._options().scan().projection_json())
 
     def reader(self, schema: Any) -> DataSourceReader:
         """Return a reader of the columns of a schema."""

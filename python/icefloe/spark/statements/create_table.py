@@ -16,7 +16,8 @@ from icefloe.exceptions import (
 from icefloe.spark.lexer import Cursor
 from icefloe.spark.statements.query import frame_of_query
 from icefloe.spark.statements.table_clauses import properties_of
-from icefloe.spark.types.from_spark import nullable, schema_from_spark
+from icefloe.spark.types.from_spark import schema_from_spark
+from icefloe.spark.types.nullability import nullable
 from icefloe.spark.writer.commit import ExecutorFiles
 from icefloe.spark.writer.partition_text import partition_spec
 from icefloe.spark.writer.write import write_files

@@ -71,8 +71,7 @@ class ChangedRows:
         if changed:
             ranged = scan.update(from_snapshot_id=changed[0].parent_snapshot_id, to_snapshot_id=changed[-1].snapshot_id)
             groups += [_renumbered(group, len(whole)) for group in ranged.plan_tasks()]
-        schema = scan.changes_json()
-        return [ChangeTask(group, schema) for group in groups]
+        return [ChangeTask(group) for group in groups]
 
     def forget(self, end: StreamOffset) -> None:
         """Do nothing: no plan is kept between micro-batches."""

@@ -16,6 +16,7 @@ from icefloe.spark.stream.changelog import ChangedRows
 from icefloe.spark.stream.limits import Limits
 from icefloe.spark.stream.offset import StreamOffset
 from icefloe.spark.stream.table_view import TableView
+from icefloe.spark.types.to_spark import to_arrow_schema
 from icefloe.table.scan.change_rows import CHANGE_COLUMNS
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class IcefloeStreamReader(DataSourceStreamReader):
     def __init__(self, options: SourceOptions, struct: Any) -> None:
         names = CHANGE_COLUMNS.names if options.changes else ()
         self._view = TableView(options, StructType([field for field in struct.fields if field.name not in names]))
+        self._struct = struct
         self._rows = ChangedRows(self._view) if options.changes else AppendedRows(self._view)
         self._options = options
         self._first: StreamOffset | None = None
@@ -108,7 +110,7 @@ class IcefloeStreamReader(DataSourceStreamReader):
             raise ValidationError(
                 f"partition: expected a ReadTask or ChangeTask of this reader, got a {type(partition).__name__}"
             )
-        return partition.batches()
+        return partition.batches(to_arrow_schema(self._struct))
 
     def commit(self, end: dict[str, Any]) -> None:
         """Forget the plans of snapshots that have been read."""

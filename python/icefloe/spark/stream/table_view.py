@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from icefloe.exceptions import ResolveError, ValidationError
 from icefloe.expressions import AlwaysTrue
 from icefloe.spark.stream.lineage import Lineage
-from icefloe.spark.types.conform import newly_nullable
+from icefloe.spark.types.nullability import check_not_null
 from icefloe.spark.types.to_spark import to_spark_schema
 from icefloe.table.scan.options import ScanOptions
 from icefloe.table.scan.selection import Selection
@@ -90,9 +90,7 @@ class TableView:
         if wanted != found:
             expected, got = next(pair for pair in zip(wanted, found, strict=True) if pair[0] != pair[1])
             raise ValidationError(_changed(table, f"expected column {expected}, got {got}"))
-        loosened = newly_nullable(self.struct, current)
-        if loosened is not None:
-            raise ValidationError(_changed(table, f"expected column {loosened} without nulls, got an optional column"))
+        check_not_null(self.struct, current)
         if self._field_ids not in (None, ids):
             raise ValidationError(_changed(table, f"expected columns with ids {self._field_ids}, got {ids}"))
         self._schema_id, self._field_ids = table.metadata.current_schema_id, ids

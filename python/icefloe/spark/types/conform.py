@@ -129,36 +129,6 @@ def _problem(given: Any, field: Any, *, check_nullability: bool) -> str | None:
     return None
 
 
-def newly_nullable(fixed: Any, current: Any) -> str | None:
-    """Return the dotted name of the first field, at any depth, that may be null in one of two equal Spark types but not in the other.
-
-    Spark takes values of a type without nulls for values that are never null, and answers ``IS NULL`` without reading them.
-
-    Args:
-        fixed: Type that Spark expects.
-        current: Type of the values, with the same fields.
-    """
-    if isinstance(fixed, spark_types.StructType):
-        pairs = [(one.name, one, two) for one, two in zip(fixed.fields, current.fields, strict=True)]
-        parts = [(name, one.nullable, two.nullable, one.dataType, two.dataType) for name, one, two in pairs]
-    elif isinstance(fixed, spark_types.ArrayType):
-        parts = [("element", fixed.containsNull, current.containsNull, fixed.elementType, current.elementType)]
-    elif isinstance(fixed, spark_types.MapType):
-        parts = [
-            ("key", False, False, fixed.keyType, current.keyType),
-            ("value", fixed.valueContainsNull, current.valueContainsNull, fixed.valueType, current.valueType),
-        ]
-    else:
-        return None
-    for name, expected, found, inner, other in parts:
-        if found and not expected:
-            return name
-        below = newly_nullable(inner, other)
-        if below is not None:
-            return f"{name}.{below}"
-    return None
-
-
 def matched_names(given: list[str], wanted: list[str]) -> dict[str, str]:
     """Return a mapping of table columns to columns of the frame, by exact name or else ignoring case."""
     matches = {name: name for name in wanted if name in given}

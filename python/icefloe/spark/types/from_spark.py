@@ -52,18 +52,6 @@ def schema_from_spark(struct: Any) -> Schema:
     return Schema.model_validate_json(json.dumps({"type": "struct", "schema-id": 0, "fields": fields}))
 
 
-def nullable(kind: Any) -> Any:
-    """Return a Spark type whose fields, elements and map values, at any depth, may be null."""
-    if isinstance(kind, spark_types.StructType):
-        fields = [spark_types.StructField(one.name, nullable(one.dataType), True, one.metadata) for one in kind.fields]
-        return spark_types.StructType(fields)
-    if isinstance(kind, spark_types.ArrayType):
-        return spark_types.ArrayType(nullable(kind.elementType), True)
-    if isinstance(kind, spark_types.MapType):
-        return spark_types.MapType(nullable(kind.keyType), nullable(kind.valueType), True)
-    return kind
-
-
 class _Ids:
     """Field ids in the order of new tables: all fields of one level first, then the fields inside them."""
 

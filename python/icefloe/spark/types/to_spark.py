@@ -15,6 +15,7 @@ import pyarrow as pa
 from pyspark.sql import types as spark_types
 
 from icefloe.exceptions import FeatureUnsupportedError, ValidationError
+from icefloe.spark.types.nullability import nullable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,6 +39,7 @@ _PRIMITIVES: dict[str, tuple[type[Any], pa.DataType]] = {
     "uuid": (spark_types.StringType, pa.string()),
     "binary": (spark_types.BinaryType, pa.binary()),
 }
+_ARROW_TYPES = dict(_PRIMITIVES.values())
 
 
 def schema_value(schema: Schema | str) -> dict[str, Any]:
@@ -70,9 +72,9 @@ def to_spark_schema(schema: Schema | str, *, field_ids: bool = False) -> Any:
         ) from error
 
 
-def to_arrow_schema(schema: Schema | str) -> pa.Schema:
-    """Return the Arrow schema of a table's rows in Spark: Spark requires these types, units, time zones and nullability."""
-    return pa.schema([_arrow_field(field) for field in schema_value(schema)["fields"]])
+def read_schema(schema: Schema | str, *, field_ids: bool = False) -> Any:
+    """Return the ``StructType`` that a read declares: that of :func:`to_spark_schema`, nullable at every depth."""
+    return nullable(to_spark_schema(schema, field_ids=field_ids))
 
 
 def primitive_name(iceberg_type: str | Mapping[str, Any]) -> str:
@@ -99,24 +101,33 @@ def to_spark_type(iceberg_type: str | Mapping[str, Any], *, field_ids: bool = Fa
 
 def to_arrow_type(iceberg_type: str | Mapping[str, Any]) -> pa.DataType:
     """Return the Arrow type in which Spark exchanges an Iceberg type, given in its JSON form."""
-    if isinstance(iceberg_type, str):
-        if iceberg_type in _PRIMITIVES:
-            return _PRIMITIVES[iceberg_type][1]
-        spark_type = to_spark_type(iceberg_type)
-        if isinstance(spark_type, spark_types.DecimalType):
-            return pa.decimal128(spark_type.precision, spark_type.scale)
-        return pa.binary()
-    if iceberg_type["type"] == "struct":
-        return pa.struct([_arrow_field(field) for field in iceberg_type["fields"]])
-    if iceberg_type["type"] == "list":
-        element = to_arrow_type(iceberg_type["element"])
-        return pa.list_(pa.field("element", element, nullable=not iceberg_type["element-required"]))
-    value = pa.field("value", to_arrow_type(iceberg_type["value"]), nullable=not iceberg_type["value-required"])
-    return pa.map_(to_arrow_type(iceberg_type["key"]), value)
+    return _arrow_type(to_spark_type(iceberg_type))
 
 
-def _arrow_field(field: Mapping[str, Any]) -> pa.Field:
-    return pa.field(field["name"], to_arrow_type(field["type"]), nullable=not field["required"])
+def to_arrow_schema(struct: Any) -> pa.Schema:
+    """Return the Arrow schema of rows in Spark: Spark requires these types, units, time zones and nullability.
+
+    Args:
+        struct: ``StructType`` of a read, whose types are those of :func:`to_spark_type`.
+    """
+    return pa.schema([_arrow_field(field) for field in struct.fields])
+
+
+def _arrow_field(field: Any) -> pa.Field:
+    return pa.field(field.name, _arrow_type(field.dataType), nullable=field.nullable)
+
+
+def _arrow_type(kind: Any) -> pa.DataType:
+    if isinstance(kind, spark_types.StructType):
+        return pa.struct([_arrow_field(field) for field in kind.fields])
+    if isinstance(kind, spark_types.ArrayType):
+        return pa.list_(pa.field("element", _arrow_type(kind.elementType), nullable=kind.containsNull))
+    if isinstance(kind, spark_types.MapType):
+        value = pa.field("value", _arrow_type(kind.valueType), nullable=kind.valueContainsNull)
+        return pa.map_(_arrow_type(kind.keyType), value)
+    if isinstance(kind, spark_types.DecimalType):
+        return pa.decimal128(kind.precision, kind.scale)
+    return _ARROW_TYPES[type(kind)]
 
 
 def _struct_type(fields: list[dict[str, Any]], *, field_ids: bool) -> Any:
