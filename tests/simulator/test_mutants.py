@@ -30,7 +30,7 @@ def find(mutant, tmp_path):
                 return f"{type(error).__name__}: {error}"
     if mutant.found_by is None:
         with mutated(mutant):
-            for seed in range(MOST_HISTORIES):
+            for seed in range(mutant.first_seed, mutant.first_seed + MOST_HISTORIES):
                 violation = violation_of(random_history(seed))
                 if violation is not None:
                     return f"seed {seed}: {violation}"
