@@ -6,11 +6,23 @@ from typing import TYPE_CHECKING
 
 from icefloe.table.doctor.finding import Finding, Severity
 from icefloe.table.maintenance.display import count_text
+from icefloe.table.maintenance.rewrite_manifests import count_after_rewrite
+from icefloe.table.properties.definitions import MANIFEST_TARGET_SIZE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from icefloe.table.doctor.facts import TableFacts
+
+
+def _command_for_inline_manifests(facts: TableFacts, snapshot_ids: set[int]) -> str | None:
+    """Return the command that gives the current snapshot a manifest list, or that removes the others; None if there is none yet."""
+    if facts.snapshot is not None and facts.snapshot.snapshot_id in snapshot_ids:
+        target = facts.threshold(MANIFEST_TARGET_SIZE)
+        after = count_after_rewrite(facts.metadata, facts.manifests, target)
+        return facts.command("rewrite-manifests") if after < facts.manifests.num_rows else None
+    is_due = snapshot_ids <= set(facts.expired_ids)
+    return facts.command("expire") if is_due and facts.may_delete_files else None
 
 
 def check_format(facts: TableFacts) -> Iterator[Finding]:
@@ -30,9 +42,9 @@ def check_format(facts: TableFacts) -> Iterator[Finding]:
             "inline-manifests",
             Severity.INFO,
             f"{count_text(len(inline), 'snapshot')} of format version 1 list their manifests in the table metadata, without partition "
-            "summaries, so planning opens every manifest.",
+            "summaries, so scans of these snapshots open every manifest.",
             {"snapshots": len(inline), "snapshot_ids": [str(one.snapshot_id) for one in inline[:20]]},
-            facts.command("rewrite-manifests"),
+            _command_for_inline_manifests(facts, {one.snapshot_id for one in inline}),
         )
     void = [field.name for field in metadata.spec().fields if str(field.transform) == "void"]
     if void:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.compute as pc
 
 from icefloe.conversions import from_bytes
+from icefloe.table.commit.manifest_writer import DATA
 from icefloe.table.doctor.finding import Finding, Severity
 from icefloe.table.maintenance.display import bytes_text, count_text
+from icefloe.table.maintenance.rewrite_manifests import count_after_rewrite, is_of_one_rewrite, manifests_with
 from icefloe.table.properties.definitions import MANIFEST_TARGET_SIZE
 from icefloe.table.properties.maintenance import MIN_MANIFESTS
 from icefloe.types import PrimitiveType
@@ -31,7 +33,7 @@ def check_manifests(facts: TableFacts) -> Iterator[Finding]:
     if count == 0:
         return
     size: int = pc.sum(facts.manifests.column("manifest_length")).as_py()
-    least = max(1, -(-size // facts.threshold(MANIFEST_TARGET_SIZE)))
+    least = count_after_rewrite(facts.metadata, facts.manifests, facts.threshold(MANIFEST_TARGET_SIZE))
     minimum = facts.threshold(MIN_MANIFESTS)
     overlap = manifest_overlap(facts)
     is_many = count >= minimum and count >= 2 * least
@@ -44,14 +46,18 @@ def check_manifests(facts: TableFacts) -> Iterator[Finding]:
             {"manifests": count, "bytes": size, "manifests_after_rewrite": least},
             facts.command("rewrite-manifests"),
         )
-    if overlap is not None and count >= minimum and overlap > MAX_OVERLAP:
+    own = manifests_with(facts.manifests, DATA, facts.metadata.default_spec_id)
+    can_change = not is_of_one_rewrite(facts.metadata, own, None)
+    if overlap is not None and count >= minimum and overlap > MAX_OVERLAP and can_change:
+        # A rewrite without settings leaves manifests that are full.
+        by = () if least < count else ("--by", facts.metadata.spec().fields[0].name)
         yield Finding(
             "overlapping-manifests",
             Severity.INFO if is_many else Severity.WARNING,
             f"A filter on one value of the first partition field opens {overlap:.0f} of {count:,} manifests on average, because their "
             "ranges of partition values overlap.",
             {"manifests": count, "average_overlap": round(overlap, 1)},
-            facts.command("rewrite-manifests"),
+            facts.command("rewrite-manifests", *by),
         )
 
 

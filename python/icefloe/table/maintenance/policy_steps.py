@@ -10,8 +10,8 @@ from icefloe.table.maintenance.deletes.position_deletes import RewritePositionDe
 from icefloe.table.maintenance.expiry.expire_snapshots import ExpireSnapshots
 from icefloe.table.maintenance.orphans.remove_orphan_files import RemoveOrphanFiles
 from icefloe.table.maintenance.rewrite.rewrite_data_files import RewriteDataFiles
-from icefloe.table.maintenance.rewrite_manifests import RewriteManifestsBuilder
-from icefloe.table.properties.definitions import TARGET_FILE_SIZE
+from icefloe.table.maintenance.rewrite_manifests import RewriteManifestsBuilder, count_after_rewrite
+from icefloe.table.properties.definitions import MANIFEST_TARGET_SIZE, TARGET_FILE_SIZE
 from icefloe.table.properties.maintenance import (
     MAINTENANCE,
     MAX_DELETED_PERCENT,
@@ -88,9 +88,13 @@ def _rewrite_deletes(table: Any) -> RewritePositionDeletes:
 
 
 def _has_many_manifests(table: Any) -> bool:
-    snapshot = table.metadata.current_snapshot()
-    minimum: int = MIN_MANIFESTS.of(table.metadata.properties)
-    return snapshot is not None and snapshot.manifest_rows(table.io).num_rows >= minimum
+    metadata = table.metadata
+    snapshot = metadata.current_snapshot()
+    if snapshot is None:
+        return False
+    manifests = snapshot.manifest_rows(table.io)
+    after = count_after_rewrite(metadata, manifests, MANIFEST_TARGET_SIZE.of(metadata.properties))
+    return bool(manifests.num_rows >= max(MIN_MANIFESTS.of(metadata.properties), 2 * after))
 
 
 def _orphans(table: Any) -> RemoveOrphanFiles:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import ceil
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow as pa
@@ -10,7 +11,7 @@ import pyarrow.compute as pc
 
 from icefloe.arguments import check_callable
 from icefloe.manifest.reading import MANIFEST_SCHEMA
-from icefloe.table.commit.manifest_writer import manifests_of
+from icefloe.table.commit.manifest_writer import DATA, DELETES, manifests_of
 from icefloe.table.commit.rewrite_manifests import RewriteManifests
 from icefloe.table.maintenance.branch_plan import BranchPlan, branch_head, check_plan
 from icefloe.table.maintenance.display import bytes_text, count_text
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
 _VERB = "rewrite_manifests"
 SORTED_BY = "icefloe.manifests-sorted-by"
 """Summary key: the partition fields by which a rewrite clustered manifests; empty for all."""
-
+_MOST_ENTRIES = 10_000
+"""The most entries that the core writes to one manifest."""
 _SHOWN = (
     "manifest_path",
     "content",
@@ -151,7 +153,11 @@ class RewriteManifestsBuilder:
         head = branch_head(metadata, self._branch, _VERB)
         manifests = manifests_of(self._table.io, head) if head is not None else MANIFEST_SCHEMA.empty_table()
         specs = [spec_id for spec_id in sorted(metadata.specs()) if self._spec_id in (None, spec_id)]
-        found = [self._chosen(metadata, _of(manifests, content, spec_id)) for content in (0, 1) for spec_id in specs]
+        found = [
+            self._chosen(metadata, manifests_with(manifests, content, spec_id))
+            for content in (DATA, DELETES)
+            for spec_id in specs
+        ]
         empty = MANIFEST_SCHEMA.empty_table().append_column("reason", pa.array([], pa.string()))
         return RewriteManifestsPlan(
             table_uuid=str(metadata.table_uuid),
@@ -203,29 +209,67 @@ class RewriteManifestsBuilder:
         if self._accepts is not None:
             accepted = [bool(self._accepts(row)) for row in manifests.to_pylist()]
             manifests, reason = manifests.filter(pa.array(accepted, pa.bool_())), "chosen by a predicate"
-        elif self._is_of_one_rewrite(metadata, manifests):
+        elif is_of_one_rewrite(metadata, manifests, self._sort_by):
             manifests = manifests.slice(0, 0)
         elif self._sort_by:
             reason = f"not clustered by {', '.join(self._sort_by)}"
-        else:
-            size = pc.sum(manifests.column("manifest_length")).as_py() or 0
-            needed = -(-size // MANIFEST_TARGET_SIZE.of(metadata.properties))
-            if manifests.num_rows <= max(needed, 1):
-                manifests = manifests.slice(0, 0)
+        elif manifests.num_rows <= _needed(manifests, MANIFEST_TARGET_SIZE.of(metadata.properties)):
+            manifests = manifests.slice(0, 0)
         return manifests.append_column("reason", pa.repeat(reason, manifests.num_rows))
 
-    def _is_of_one_rewrite(self, metadata: TableMetadata, manifests: pa.Table) -> bool:
-        """Return whether one rewrite with the same clustering wrote all the manifests."""
-        added_by = pc.unique(manifests.column("added_snapshot_id")).to_pylist()
-        if len(added_by) != 1:
-            return len(added_by) == 0
-        snapshot = metadata.snapshot_by_id(added_by[0])
-        if snapshot is None or snapshot.summary is None:
-            return False
-        return bool(snapshot.summary.get(SORTED_BY) == ",".join(self._sort_by))
+
+def count_after_rewrite(metadata: TableMetadata, manifests: pa.Table, target_bytes: int) -> int:
+    """Return the number of manifests after a rewrite without settings.
+
+    Args:
+        metadata: The table.
+        manifests: The manifests of a snapshot, as rows of a manifest list.
+        target_bytes: The size of new manifests.
+    """
+    count = 0
+    for content in (DATA, DELETES):
+        for spec_id in metadata.specs():
+            own = manifests_with(manifests, content, spec_id)
+            stays = is_of_one_rewrite(metadata, own)
+            count += own.num_rows if stays else min(own.num_rows, _needed(own, target_bytes))
+    return count
 
 
-def _of(manifests: pa.Table, content: int, spec_id: int) -> pa.Table:
+def is_of_one_rewrite(metadata: TableMetadata, manifests: pa.Table, sort_by: tuple[str, ...] | None = ()) -> bool:
+    """Return whether one rewrite wrote all the manifests, which may be none.
+
+    Args:
+        metadata: The table.
+        manifests: Manifests of one content and partition spec.
+        sort_by: The clustering of the rewrite; None for any. If the snapshot of the rewrite has expired, manifests of one snapshot that
+            has added no file count as clustered by partition.
+    """
+    added_by = pc.unique(manifests.column("added_snapshot_id")).to_pylist()
+    if len(added_by) != 1:
+        return len(added_by) == 0
+    snapshot = None if added_by[0] is None else metadata.snapshot_by_id(added_by[0])
+    if snapshot is None:
+        changes = pc.add(manifests.column("added_files_count"), manifests.column("deleted_files_count"))
+        return not sort_by and pc.all(pc.equal(changes, 0), skip_nulls=False).as_py() is True
+    summary = snapshot.summary
+    found = None if summary is None else summary.get(SORTED_BY)
+    return found is not None if sort_by is None else found == ",".join(sort_by)
+
+
+def _needed(manifests: pa.Table, target_bytes: int) -> int:
+    """Return the number of manifests that a rewrite of manifests of one spec and content writes, at least 1."""
+    size = pc.sum(manifests.column("manifest_length")).as_py() or 0
+    counts = pc.add(manifests.column("added_files_count"), manifests.column("existing_files_count"))
+    entries = pc.sum(counts, skip_nulls=False).as_py()
+    if not entries or size <= 0:
+        # Lists of version 1 may have no counts.
+        return max(1, -(-size // target_bytes))
+    parts = ceil(entries / max(1, entries * target_bytes // size))
+    return int(parts * ceil(entries / parts / _MOST_ENTRIES))
+
+
+def manifests_with(manifests: pa.Table, content: int, spec_id: int) -> pa.Table:
+    """Return the manifests of one content and partition spec, which a rewrite keeps apart from all others."""
     same = pc.and_(
         pc.equal(manifests.column("content"), content), pc.equal(manifests.column("partition_spec_id"), spec_id)
     )

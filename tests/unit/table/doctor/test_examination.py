@@ -132,6 +132,33 @@ def test_doctor_reports_manifests_whose_ranges_overlap(new_table):
     assert found(table)["overlapping-manifests"].evidence["average_overlap"] == 21.0
 
 
+def test_doctor_leaves_manifests_that_no_rewrite_makes_fewer(new_table):
+    properties = {"write_delete_mode": "merge-on-read", "maintenance_manifests_min__count": "2"}
+    table = new_table(spec=BY_KIND, **properties)
+    table.delete("id = 0")
+    with table.update_spec() as update:
+        update.add_field("id", "bucket[4]")
+    table.append(rows_from(3))
+    assert table.inspect.manifests().num_rows == 3
+    assert table.maintenance.rewrite_manifests().plan().is_empty
+    assert not {"many-manifests", "overlapping-manifests"} & found(table).keys()
+    assert "rewrite-manifests" not in [one.step for one in table.maintenance.policy().plan().steps if one.has_changes]
+
+
+@pytest.mark.parametrize("target", ["8388608", "7000"])
+def test_commands_for_manifests_end_their_findings(new_table, target):
+    properties = {"commit_manifest__merge_enabled": "false", "maintenance_manifests_min__count": "5"}
+    table = new_table(appends=8, spec=BY_KIND, commit_manifest_target__size__bytes=target, **properties)
+    findings = found(table)
+    assert ("many-manifests" in findings) is (target == "8388608")
+    command = findings["overlapping-manifests"].command
+    by = "" if target == "8388608" else " --by kind"
+    assert command == f"icefloe --catalog lake rewrite-manifests db.t{by}"
+    builder = table.maintenance.rewrite_manifests()
+    (builder if by == "" else builder.sort_by("kind")).execute()
+    assert not {"many-manifests", "overlapping-manifests"} & found(table).keys()
+
+
 def test_doctor_reports_snapshots_without_a_policy(catalog, new_table):
     table = new_table(appends=12)
 

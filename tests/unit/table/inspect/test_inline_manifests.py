@@ -117,3 +117,17 @@ def test_table_with_manifests_listed_in_a_snapshot_is_written(inline, version):
     assert all(snapshot.manifest_list is None for snapshot in inline.snapshots()[:3])
     assert all(manifest.added_snapshot_id is not None for manifest in inline.current_snapshot().manifests(inline.io))
     assert inline.metadata.last_sequence_number == (4 if version == 2 else 0)
+
+
+def test_doctor_names_the_command_that_ends_its_finding(inline):
+    def command():
+        return {one.code: one.command for one in inline.doctor().findings}.get("inline-manifests", "no finding")
+
+    assert command() == "icefloe --catalog cat rewrite-manifests db.t"
+    inline.maintenance.rewrite_manifests().execute()
+    assert command() is None
+    with inline.update_properties() as update:
+        update.set_properties({"history.expire.max-snapshot-age-ms": "1"})
+    assert command() == "icefloe --catalog cat expire db.t"
+    inline.maintenance.expire_snapshots().execute()
+    assert command() == "no finding"

@@ -41,6 +41,21 @@ def test_manifests_become_one(many_manifests, content):
     assert table.maintenance.execute(plan).snapshot_id is None
 
 
+@pytest.mark.parametrize("target", ["8388608", "9000"])
+def test_second_run_finds_nothing_when_the_snapshot_of_the_first_has_expired(many_manifests, target):
+    table = many_manifests(BY_KIND)
+    with table.update_properties() as update:
+        update.set_properties({"commit.manifest.target-size-bytes": target})
+    table.maintenance.rewrite_manifests().execute()
+    count = len(manifests(table))
+    assert (count > 1) is (target == "9000")
+    assert table.maintenance.rewrite_manifests().plan().is_empty
+    table.append(table.scan().to_arrow().slice(0, 0))
+    table.maintenance.expire_snapshots().older_than("0s").execute()
+    assert (len(table.snapshots()), len(manifests(table))) == (1, count)
+    assert table.maintenance.rewrite_manifests().plan().is_empty
+
+
 def test_delete_manifests_are_rewritten_apart(many_manifests, content):
     table = many_manifests()
     table.delete("id = 1")
