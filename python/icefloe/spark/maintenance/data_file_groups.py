@@ -102,7 +102,7 @@ class ClusterRewriteRun(RewriteRun):
         sizes = self._plan.options.sizes(self._plan.verb, metadata.properties)
         small = without_history(metadata)
         scan, layout = group.scan(self._table), self._layout(group, 1)
-        io, operation_id = self._table.io, self._environment.new_uuid()
+        io, operation_id = self._table.io, self._operation_id()
         with worker_errors(), deleted_if_job_fails(io, metadata, operation_id):
             if _is_cut(group, layout, sizes, self._spark):
                 ranges = RowRanges.of(scan, layout, small, sizes)

@@ -20,7 +20,6 @@ from icefloe.table.maintenance.groups.options import RewriteOptions
 from icefloe.table.maintenance.policy_steps import compaction_options
 from icefloe.table.maintenance.rewrite.candidates import data_file_candidates
 from icefloe.table.maintenance.rewrite.clustering import BINPACK, Clustering
-from icefloe.table.maintenance.rewrite.commit import rewrites_to
 from icefloe.table.properties.definitions import GC_ENABLED, TARGET_FILE_SIZE
 from icefloe.table.properties.maintenance import SMALL_FILE_PERCENT
 from icefloe.table.scan.selection import Selection
@@ -141,8 +140,7 @@ class TableFacts:
             # No size lies between a target of 1 byte and the sizes of files that stay.
             return nothing
         specs, clustering = self.metadata.specs(), Clustering(BINPACK)
-        rewrites = rewrites_to(self.metadata, sizes)
-        candidates = data_file_candidates(self.plan, specs, self.metadata.spec(), clustering, sizes, options, rewrites)
+        candidates = data_file_candidates(self.plan, specs, self.metadata.spec(), clustering, sizes, options)
         packed = pack(candidates, sizes, options)
         return _compacted_files(packed.groups, self.files.column("file_size_in_bytes").take(packed.rows))
 

@@ -49,7 +49,7 @@ class Candidates:
         sizes: Bytes of each file, int64.
         records: Rows of each file, int64.
         ages: Data sequence number of each file, int64: older rows come first.
-        origins: Sequence number of the commit that wrote each file if it was a rewrite to the same sizes, else -1, int64.
+        origins: Number of the rewrite that wrote each file for the same sizes, else -1, int64.
         reasons: Bits of `REASONS`, int64.
     """
 

@@ -136,9 +136,6 @@ class FileSizes:
     smallest: int
     largest: int
 
-    def __str__(self) -> str:
-        return f"{self.smallest}-{self.target}-{self.largest}"
-
     @property
     def largest_output(self) -> int:
         """The size at which a new file is closed at the latest: between the target and the largest size."""

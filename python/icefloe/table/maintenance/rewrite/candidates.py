@@ -18,6 +18,7 @@ from icefloe.table.maintenance.groups.file_groups import (
     size_reasons,
 )
 from icefloe.table.maintenance.rewrite.clustering import SORT
+from icefloe.table.maintenance.rewrite.origins import origins
 
 if TYPE_CHECKING:
     from icefloe.partitioning import PartitionSpec
@@ -35,7 +36,6 @@ def data_file_candidates(  # noqa: PLR0913 - the facts that reasons depend on
     clustering: Clustering,
     sizes: FileSizes,
     options: RewriteOptions,
-    rewrites: pa.Array,
 ) -> Candidates:
     """Return the files of a plan of whole files with the reasons to rewrite them.
 
@@ -46,7 +46,6 @@ def data_file_candidates(  # noqa: PLR0913 - the facts that reasons depend on
         clustering: The arrangement of rows in the new files.
         sizes: Sizes of input and output files.
         options: The options of the rewrite.
-        rewrites: Sequence numbers of the commits that rewrote files to the same sizes.
     """
     files = plan.files
     reasons = pc.add(size_reasons(files.column("file_size_in_bytes"), sizes), _delete_reasons(plan, options))
@@ -66,14 +65,9 @@ def data_file_candidates(  # noqa: PLR0913 - the facts that reasons depend on
         sizes=files.column("file_size_in_bytes"),
         records=files.column("record_count"),
         ages=pc.fill_null(files.column("data_sequence_number"), 0),
-        origins=_origins(files, rewrites),
+        origins=origins(files.column("file_path"), sizes),
         reasons=reasons.take(chosen),
     )
-
-
-def _origins(files: pa.RecordBatch, rewrites: pa.Array) -> pa.Array:
-    numbers = pc.fill_null(files.column("file_sequence_number"), 0)
-    return pc.if_else(pc.is_in(numbers, value_set=rewrites), numbers, -1)
 
 
 def partition_groups(

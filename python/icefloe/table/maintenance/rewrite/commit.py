@@ -16,7 +16,6 @@ from icefloe.table.snapshots import ancestors_of
 from icefloe.table.write_transaction import WriteTransaction
 
 if TYPE_CHECKING:
-    from icefloe.table.maintenance.groups.options import FileSizes
     from icefloe.table.maintenance.rewrite.group import FileGroup
     from icefloe.table.maintenance.rewrite.rewrite_plan import RewriteDataFilesPlan
     from icefloe.table.metadata import TableMetadata
@@ -25,9 +24,6 @@ PLAN_ID = "icefloe.rewrite-plan-id"
 """Summary key: the plan that a commit belongs to."""
 PLAN_GROUPS = "icefloe.rewrite-groups"
 """Summary key: the numbers of the plan's groups that a commit replaces."""
-
-FILE_SIZES = "icefloe.rewrite-file-sizes"
-"""Summary key: the smallest, the target and the largest size of files that a commit rewrote for."""
 
 _POSITION_DELETES = 1
 
@@ -72,8 +68,7 @@ def commit_groups(table: Any, plan: RewriteDataFilesPlan, groups: list[FileGroup
         CommitStateUnknownException: The outcome is unknown; nothing was cleaned up.
     """
     numbers = ",".join(str(group.number) for group in groups)
-    sizes = plan.options.sizes(plan.verb, table.metadata.properties)
-    summary = {PLAN_ID: plan.plan_id, PLAN_GROUPS: numbers, FILE_SIZES: str(sizes)}
+    summary = {PLAN_ID: plan.plan_id, PLAN_GROUPS: numbers}
     transaction = WriteTransaction(table, autocommit=True)
     transaction.adopt(SentGroups(groups))
     change = RewriteFiles(transaction, plan.branch, summary)
@@ -104,17 +99,6 @@ def committed_groups(metadata: TableMetadata, plan: RewriteDataFilesPlan) -> set
         if summary is not None and summary.get(PLAN_ID) == plan.plan_id:
             done.update(int(number) for number in (summary.get(PLAN_GROUPS) or "").split(",") if number)
     return done
-
-
-def rewrites_to(metadata: TableMetadata, sizes: FileSizes) -> pa.Array:
-    """Return the sequence numbers of the snapshots that rewrote files to some sizes. Without sequence numbers there are none."""
-    wanted = str(sizes)
-    numbers = [
-        snapshot.sequence_number
-        for snapshot in metadata.snapshots
-        if snapshot.sequence_number and snapshot.summary is not None and snapshot.summary.get(FILE_SIZES) == wanted
-    ]
-    return pa.array(numbers, pa.int64())
 
 
 def lost_groups(table: Any, plan: RewriteDataFilesPlan, groups: list[FileGroup]) -> list[FileGroup]:

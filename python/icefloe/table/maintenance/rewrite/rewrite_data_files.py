@@ -22,7 +22,6 @@ from icefloe.table.maintenance.rewrite.clustering import (
     parsed,
     table_order,
 )
-from icefloe.table.maintenance.rewrite.commit import rewrites_to
 from icefloe.table.maintenance.rewrite.rewrite_plan import RewriteDataFilesPlan, RewriteDataFilesResult
 from icefloe.table.maintenance.rewrite.run import RewriteRun
 from icefloe.table.refs import MAIN_BRANCH
@@ -143,8 +142,7 @@ class RewriteDataFiles:
         sizes = self._options.sizes(_VERB, metadata.properties)
         head = branch_head(metadata, self._branch, _VERB)
         scan = whole_files(self._table, metadata, None if head is None else head.snapshot_id, self._row_filter)
-        rewrites = rewrites_to(metadata, sizes)
-        candidates = data_file_candidates(scan, metadata.specs(), spec, clustering, sizes, self._options, rewrites)
+        candidates = data_file_candidates(scan, metadata.specs(), spec, clustering, sizes, self._options)
         packed = pack(candidates, sizes, self._options)
         files, deletes = with_own_deletes(scan.files.take(packed.rows), scan.deletes)
         return RewriteDataFilesPlan(

@@ -26,6 +26,7 @@ from icefloe.table.maintenance.progress import MaintenanceProgress
 from icefloe.table.maintenance.rewrite.commit import commit_groups, committed_groups, lost_groups
 from icefloe.table.maintenance.rewrite.group import FileGroup, groups_of
 from icefloe.table.maintenance.rewrite.group_writer import GroupLayout, GroupWriter
+from icefloe.table.maintenance.rewrite.origins import operation_name
 from icefloe.table.maintenance.rewrite.rewrite_plan import RewriteDataFilesResult
 
 if TYPE_CHECKING:
@@ -174,7 +175,7 @@ class RewriteRun:
             try:
                 while True:
                     for group in waiting:
-                        group.writer = GroupWriter(self._table.io, self._table.metadata, self._environment.new_uuid())
+                        group.writer = GroupWriter(self._table.io, self._table.metadata, self._operation_id())
                         pending[pool.submit(self._write, group, workers)] = group
                         if len(pending) >= workers:
                             break
@@ -191,6 +192,12 @@ class RewriteRun:
                 for group in pending.values():
                     group.abandon()
                 self._stop.clear()
+
+    def _operation_id(self) -> str:
+        """Return the operation id of a group's new files, which records the plan and the sizes."""
+        plan = self._plan
+        sizes = plan.options.sizes(plan.verb, self._table.metadata.properties)
+        return operation_name(self._environment.new_uuid(), plan.plan_id, sizes)
 
     def _workers(self, groups: list[FileGroup]) -> int:
         """Return the number of groups that are written at the same time."""

@@ -2,6 +2,7 @@
 
 import pickle
 import uuid
+from random import Random
 
 import pyarrow as pa
 import pytest
@@ -26,6 +27,8 @@ def test_small_files_become_one_in_the_order_of_their_commits(small_files, conte
     assert ids(table) == list(range(30))
     assert content(table) == before
     assert table.current_snapshot().operation.value == "replace"
+    appended = table.incremental_append_scan(from_snapshot_id_exclusive=plan.snapshot_id)
+    assert appended.to_arrow().num_rows == 0
 
 
 def test_second_run_finds_nothing(small_files):
@@ -37,6 +40,27 @@ def test_second_run_finds_nothing(small_files):
     snapshot = table.current_snapshot()
     assert table.maintenance.rewrite_data_files().execute().snapshot_ids == ()
     assert table.current_snapshot() == snapshot
+
+
+@pytest.mark.parametrize("version", ["1", "2"])
+def test_second_run_finds_nothing_when_the_snapshot_of_the_first_has_expired(catalog, version):
+    """The writer closes files by an estimate of their size, so that new files may be small; snapshots of rewrites expire."""
+    rng, schema = Random(7), pa.schema([("id", pa.int64())])
+    table = catalog.create_table("db.small", schema, properties={"format-version": version})
+    for _ in range(6):
+        table.append(pa.table({"id": [rng.randrange(10**9) for _ in range(2_500)]}))
+    options = {"target_file_size_bytes": 60_000, "min_file_size_bytes": 59_999, "min_input_files": 2}
+    table.maintenance.rewrite_data_files().options(**options).execute()
+    sizes = table.inspect.files().column("file_size_in_bytes").to_pylist()
+    assert len(sizes) == 2
+    assert sum(sizes) > 60_000 > max(sizes)
+    assert table.maintenance.rewrite_data_files().options(**options).plan().is_empty
+    table.rewrite_manifests().commit()
+    table.maintenance.expire_snapshots().older_than("0s").execute()
+    assert len(table.snapshots()) == 1
+    assert table.maintenance.rewrite_data_files().options(**options).plan().is_empty
+    options["target_file_size_bytes"] = 200_000
+    assert table.maintenance.rewrite_data_files().options(**options).plan().file_count == 2
 
 
 def test_plan_that_was_executed_is_not_repeated(small_files):
@@ -215,6 +239,35 @@ def test_files_of_an_older_spec_are_repartitioned(small_files, content):
     assert content(table) == before
     assert set(table.inspect.files().column("spec_id").to_pylist()) == {1}
     assert table.maintenance.rewrite_data_files().options(**FEW).plan().is_empty
+
+
+def test_older_spec_is_a_reason_of_its_own_and_deletes_are_applied(small_files, content):
+    """A file that has the right size is repartitioned, and no delete file stays in the partition that it leaves."""
+    table = small_files(properties=MERGE_ON_READ)
+    table.maintenance.rewrite_data_files().execute()
+    with table.update_spec() as update:
+        update.add_field("kind", IdentityTransform())
+    table.delete("id in (3, 4)")
+    before = content(table)
+    builder = table.maintenance.rewrite_data_files().options(min_file_size_bytes=0)
+    plan = builder.plan()
+    assert plan.rows().column("reason").to_pylist() == ["older partition spec"]
+    result = table.maintenance.execute(plan)
+    assert (result.rewritten_data_files_count, result.added_data_files_count) == (1, 3)
+    assert result.removed_delete_files_count == 1
+    assert table.inspect.delete_files().num_rows == 0
+    assert content(table) == before
+    assert builder.plan().is_empty
+
+
+def test_files_that_no_rewrite_makes_fewer_are_left(small_files):
+    """Files of three quarters of the target are small, and as many after a rewrite as before."""
+    table = small_files()
+    most = max(table.inspect.files().column("file_size_in_bytes").to_pylist())
+    builder = table.maintenance.rewrite_data_files()
+    options = {"min_input_files": 2, "target_file_size_bytes": most * 100 // 74}
+    assert builder.options(**options, max_files_to_rewrite=3).plan().is_empty
+    assert builder.options(**options, rewrite_all=True, max_files_to_rewrite=3).plan().file_count == 3
 
 
 def test_older_spec_with_the_same_field_is_grouped_by_it(small_files, content):
