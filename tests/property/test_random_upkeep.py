@@ -17,7 +17,7 @@ from tests.unit.table.maintenance.every_file import files_of, make_old, put
 
 STEPS = 4
 NAMES = ("one", "two")
-WRONG = {"missing-files", "wrong-file-sizes", "wrong-statistics"}
+WRONG = {"missing-files", "wrong-file-sizes", "unreadable-files", "wrong-statistics", "wrong-delete-statistics"}
 PLANTED = "data/planted.parquet"
 
 
