@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from icefloe.cli.carry_out import Change, Outcome, carry_out
 from icefloe.cli.verb import verb
 from icefloe.exceptions import CommitStateUnknownException, IcebergError
-from icefloe.table.maintenance.rewrite.commit import committed_groups
-from icefloe.table.maintenance.rewrite.rewrite_plan import RewriteDataFilesPlan
+from icefloe.table.maintenance.branch_plan import has_committed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,18 +69,13 @@ def run_maintenance(
         except CommitStateUnknownException:
             raise
         except IcebergError as error:
-            if not _has_committed(table, plan):
+            if not has_committed(table.metadata, plan):
                 raise
             return Outcome(f"partly done: {error}", {"failures": [str(error)]}, is_partial=True)
         is_partial = getattr(result, "is_partial", False) or bool(getattr(result, "failures", ()))
         return Outcome(result.summary(), result.as_dict(), is_partial=is_partial)
 
     return carry_out(session, change, make, dry_run=dry_run, yes=yes)
-
-
-def _has_committed(table: Table, plan: Any) -> bool:
-    """Return whether groups of a compaction were committed before it failed."""
-    return isinstance(plan, RewriteDataFilesPlan) and bool(committed_groups(table.metadata, plan))
 
 
 def given(values: Options) -> Options:

@@ -13,14 +13,20 @@ from icefloe.table.commit.snapshot_producer import check_branch, head_of
 from icefloe.table.maintenance.plan import Plan, check_plan_kind
 from icefloe.table.refs import MAIN_BRANCH
 from icefloe.table.scan.data_scan import DataScan
+from icefloe.table.snapshots import ancestors_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import pyarrow as pa
 
     from icefloe.expressions import BooleanExpression
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.scan.plan import ScanPlan
     from icefloe.table.snapshots import Snapshot
+
+PLAN_ID = "icefloe.rewrite-plan-id"
+"""Summary key: the plan that a commit belongs to."""
 
 _EVERYTHING = AlwaysTrue()
 
@@ -78,6 +84,22 @@ class BranchPlan(Plan):
 
     def _listed(self) -> pa.Table:
         return getattr(self, self.listed)
+
+
+def commits_of(metadata: TableMetadata, plan: BranchPlan, plan_id: str) -> Iterator[Snapshot]:
+    """Yield the snapshots of a plan's branch that record the plan, newest first, as far as they have not expired."""
+    head = head_of(metadata, plan.branch)
+    for snapshot in ancestors_of(head, metadata) if head is not None else ():
+        if snapshot.snapshot_id == plan.snapshot_id:
+            return
+        if snapshot.summary is not None and snapshot.summary.get(PLAN_ID) == plan_id:
+            yield snapshot
+
+
+def has_committed(metadata: TableMetadata, plan: Plan) -> bool:
+    """Return whether a commit of a plan in parts has succeeded; false for plans of one commit."""
+    plan_id = getattr(plan, "plan_id", None)
+    return isinstance(plan, BranchPlan) and plan_id is not None and any(commits_of(metadata, plan, plan_id))
 
 
 def branch_head(metadata: TableMetadata, branch: str, verb: str) -> Snapshot | None:

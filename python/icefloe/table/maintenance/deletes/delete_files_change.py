@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypedDict, TypeVar
 
 from icefloe.exceptions import ValidationException
-from icefloe.table.maintenance.branch_plan import check_plan
+from icefloe.table.maintenance.branch_plan import check_plan, has_committed
 from icefloe.table.maintenance.deletes.delete_files_plan import DeleteFilesPlan, DeleteFilesResult
 from icefloe.table.refs import MAIN_BRANCH
 
@@ -49,7 +49,7 @@ class DeleteFilesChange(ABC, Generic[PlanT, ResultT]):
     def execute(self, plan: PlanT | None = None) -> ResultT:
         """Change the delete files of a plan, by default of a new one, in one commit.
 
-        Without a plan, a conflict with a concurrent commit leads to a new plan, up to four times.
+        Without a plan, a conflict with a concurrent commit leads to a new plan, up to four times, unless a part of the plan was committed.
 
         Raises:
             ValidationError: The plan is of another table.
@@ -59,10 +59,13 @@ class DeleteFilesChange(ABC, Generic[PlanT, ResultT]):
             check_plan(plan, self._table, self._plan_kind)
             return self._carry_out(plan)
         for _ in range(_ROUNDS - 1):
+            plan = self.plan()
             try:
-                return self._carry_out(self.plan())
-            except ValidationException:  # noqa: PERF203 - a round rewrites files
+                return self._carry_out(plan)
+            except ValidationException:
                 self._table.refresh()
+                if has_committed(self._table.metadata, plan):
+                    raise
         return self._carry_out(self.plan())
 
     @abstractmethod

@@ -17,11 +17,13 @@ class RewritePositionDeletesPlan(DeleteFilesPlan):
     """Position delete files of a branch, to be rewritten partition by partition.
 
     Attributes:
+        plan_id: An id that the commits of this plan record in their summaries.
         options: The options.
     """
 
     verb: ClassVar[str] = _VERB
     action: ClassVar[str] = "rewrite"
+    plan_id: str
     options: RewriteOptions = field(default_factory=RewriteOptions)
 
 

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from icefloe.exceptions import CommitStateUnknownException, IcebergError, ValidationException
 from icefloe.table.commit.unused_deletes import referenced_paths
 from icefloe.table.environment import SYSTEM
-from icefloe.table.maintenance.branch_plan import whole_files
+from icefloe.table.maintenance.branch_plan import PLAN_ID, whole_files
 from icefloe.table.maintenance.deletes.delete_files_commit import replace_delete_files, total_size
 from icefloe.table.maintenance.deletes.position_delete_plan import RewritePositionDeletesResult
 from icefloe.table.maintenance.groups.file_groups import deletes_of
@@ -129,7 +129,8 @@ class PositionDeleteRun:
             removed = pa.concat_arrays([group.deletes.column("file_path") for group in groups])
             numbers = [group.sequence_number for group in groups]
             numbered = list(zip(added, numbers, strict=True))
-            snapshot_id = replace_delete_files(table, self._plan, removed, numbered, writer)
+            summary = {PLAN_ID: self._plan.plan_id}
+            snapshot_id = replace_delete_files(table, self._plan, removed, numbered, writer, summary)
         except BaseException:
             writer.abandon()
             raise

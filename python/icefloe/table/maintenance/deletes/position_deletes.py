@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe.expressions import AlwaysTrue
+from icefloe.table.environment import SYSTEM
 from icefloe.table.inspect import InspectTable
 from icefloe.table.maintenance.branch_plan import branch_head, whole_files
 from icefloe.table.maintenance.deletes.delete_files_change import DeleteFilesChange
@@ -85,6 +86,7 @@ class RewritePositionDeletes(DeleteFilesChange[RewritePositionDeletesPlan, Rewri
         by_file = DELETE_GRANULARITY.of(metadata.properties) == "file"
         return RewritePositionDeletesPlan(
             **self._target(head),
+            plan_id=getattr(self._table.catalog, "environment", SYSTEM).new_uuid(),
             files=chosen_files(files, live, sizes, self._options, by_file=by_file),
             options=self._options,
         )

@@ -10,9 +10,8 @@ import pyarrow.compute as pc
 
 from icefloe.table.commit.rewrite_files import RewriteFiles
 from icefloe.table.commit.snapshot_producer import head_of
-from icefloe.table.maintenance.branch_plan import whole_files
+from icefloe.table.maintenance.branch_plan import PLAN_ID, commits_of, whole_files
 from icefloe.table.scan.plan import with_own_deletes
-from icefloe.table.snapshots import ancestors_of
 from icefloe.table.write_transaction import WriteTransaction
 
 if TYPE_CHECKING:
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
     from icefloe.table.maintenance.rewrite.rewrite_plan import RewriteDataFilesPlan
     from icefloe.table.metadata import TableMetadata
 
-PLAN_ID = "icefloe.rewrite-plan-id"
-"""Summary key: the plan that a commit belongs to."""
 PLAN_GROUPS = "icefloe.rewrite-groups"
 """Summary key: the numbers of the plan's groups that a commit replaces."""
 
@@ -90,14 +87,10 @@ def commit_groups(table: Any, plan: RewriteDataFilesPlan, groups: list[FileGroup
 
 def committed_groups(metadata: TableMetadata, plan: RewriteDataFilesPlan) -> set[int]:
     """Return the numbers of the plan's groups that an earlier execution has committed, from the summaries since its snapshot."""
-    head = head_of(metadata, plan.branch)
     done: set[int] = set()
-    for snapshot in ancestors_of(head, metadata) if head is not None else ():
-        if snapshot.snapshot_id == plan.snapshot_id:
-            break
-        summary = snapshot.summary
-        if summary is not None and summary.get(PLAN_ID) == plan.plan_id:
-            done.update(int(number) for number in (summary.get(PLAN_GROUPS) or "").split(",") if number)
+    for snapshot in commits_of(metadata, plan, plan.plan_id):
+        numbers = "" if snapshot.summary is None else snapshot.summary.get(PLAN_GROUPS) or ""
+        done.update(int(number) for number in numbers.split(",") if number)
     return done
 
 
