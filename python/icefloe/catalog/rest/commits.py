@@ -16,7 +16,6 @@ from icefloe.exceptions import (
     CommitFailedException,
     IcebergError,
     NoSuchTableError,
-    ServiceUnavailableError,
     TableAlreadyExistsError,
 )
 from icefloe.table.update import AddSnapshotUpdate, AssertCreate, AssignUUIDUpdate, RemoveSnapshotsUpdate
@@ -110,6 +109,7 @@ class RestCommits:
         Raises:
             CommitFailedException: A requirement does not hold. Nothing has changed.
             CommitStateUnknownException: The server did not report the outcome.
+            ServiceUnavailableError: The server or a proxy replied with status 503, and the change is not visible.
         """
         conflict = TableAlreadyExistsError if commit.creates else CommitFailedException
         call = _call(f"table {dotted(commit.identifier)}: commit", conflict)
@@ -125,14 +125,7 @@ class RestCommits:
 
         if not commit.is_provable:
             return change()
-        try:
-            return _run(change, proof, conflict, properties, self._environment)
-        except ServiceUnavailableError:
-            # A proxy may report its own failure by status 503 after the server committed.
-            found = _found(proof)
-            if found is None:
-                raise
-            return found
+        return _run(change, proof, conflict, properties, self._environment)
 
     def commit_all(self, commits: Sequence[TableCommit]) -> None:
         """Commit the changes of several tables together or not at all.
@@ -192,11 +185,3 @@ def _run(
             return found
 
     return run_provable_change(decided, proof, properties, environment)
-
-
-def _found(proof: Callable[[], LoadedTable | None]) -> LoadedTable | None:
-    try:
-        return proof()
-    # The commit has failed for another reason, which the caller reports.
-    except Exception:  # noqa: BLE001
-        return None

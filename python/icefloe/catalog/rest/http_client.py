@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from icefloe.table.environment import Environment
 
 _TOO_MANY = 429
-# The server did not process the request, and says so.
+# The server did not process the request.
 _REPEATABLE = (_TOO_MANY, 503)
 # A gateway failed between the server and this client: a read is repeated.
 _REPEATABLE_READS = (502, 504)
@@ -88,6 +88,29 @@ class ClientSettings:
         )
 
 
+@dataclass
+class _Sending:
+    """A request that may be sent several times.
+
+    Attributes:
+        call: The request's subject and errors.
+        method: HTTP method.
+        url: Address and query.
+        content: The JSON body.
+        headers: Headers without credentials.
+        repeated: Whether an earlier attempt may have been processed.
+        renewed: Whether the server rejected a token, which was replaced.
+    """
+
+    call: Call
+    method: str
+    url: str
+    content: str | None
+    headers: Mapping[str, str]
+    repeated: bool = False
+    renewed: bool = False
+
+
 class RestClient:
     """Sends the requests of one catalog. Threads may share it, and a forked child opens connections of its own.
 
@@ -126,7 +149,7 @@ class RestClient:
         """Send a request and return its reply.
 
         A status that says that the server did not process the request (429, 503) repeats it after a wait; so does, for a read,
-        a lost reply or the failure of a gateway.
+        a lost reply or the failure of a gateway. No error after a change that got status 503 says that nothing has changed.
 
         Args:
             call: The request's subject and errors.
@@ -140,24 +163,18 @@ class RestClient:
             CommitStateUnknownException: A change may or may not have taken effect.
             IcebergError: Another error of the reply, or no reply.
         """
-        url = address + _query(query)
         body = {"Content-Type": "application/json"} if content is not None else {}
-        all_headers = {**self._settings.headers, **body, **headers}
+        sending = _Sending(
+            call, method, address + _query(query), content, {**self._settings.headers, **body, **headers}
+        )
         is_read = method in _READS
-        repeated = renewed = False
+        statuses = (*_REPEATABLE, *_REPEATABLE_READS) if is_read else _REPEATABLE
         for wait in (None,) if call.is_best_effort else self._waits():
-            request = self._request(call, method, url, content, all_headers)
-            response = self._answered(call, request, last=wait is None or not is_read)
-            if response is not None:
-                if response.status_code in _REJECTED_TOKEN and not renewed and self._renew():
-                    renewed = True
-                    response = self._answered(call, self._request(call, method, url, content, all_headers), last=True)
-                    assert response is not None
-                statuses = (*_REPEATABLE, *_REPEATABLE_READS) if is_read else _REPEATABLE
-                if wait is None or response.status_code not in statuses:
-                    return self._checked(call, response, repeated=repeated)
+            response = self._attempt(sending, last=wait is None or not is_read)
+            if response is not None and (wait is None or response.status_code not in statuses):
+                return self._checked(call, response, repeated=sending.repeated)
             # A server refuses a request beyond its limit before it processes the request. A proxy may report its own failure by 503.
-            repeated = repeated or response is None or response.status_code != _TOO_MANY
+            sending.repeated = sending.repeated or response is None or response.status_code != _TOO_MANY
             assert wait is not None
             self._environment.sleep(_stated_wait(response, wait))
         raise AssertionError("unreachable: the last attempt returns or raises")
@@ -205,15 +222,23 @@ class RestClient:
             self._connections = connections
         return connections[1]
 
-    def _request(
-        self, call: Call, method: str, url: str, content: str | None, headers: Mapping[str, str]
-    ) -> httpx.Request:
+    def _attempt(self, sending: _Sending, *, last: bool) -> httpx.Response | None:
+        """Return the reply, of a second request if the server rejected the token of the first; None if it was lost and may be repeated."""
+        response = self._answered(sending, self._authorized(sending), last=last)
+        rejected = response is not None and response.status_code in _REJECTED_TOKEN
+        if rejected and not sending.renewed and self._renew():
+            sending.renewed = True
+            response = self._answered(sending, self._authorized(sending), last=True)
+        return response
+
+    def _authorized(self, sending: _Sending) -> httpx.Request:
+        call = sending.call
         try:
             request = self._client().build_request(
-                method,
-                url,
-                content=content,
-                headers=dict(headers),
+                sending.method,
+                sending.url,
+                content=sending.content,
+                headers=dict(sending.headers),
                 timeout=_BEST_EFFORT_TIMEOUT_S if call.is_best_effort else httpx.USE_CLIENT_DEFAULT,
             )
         except (httpx.InvalidURL, ValueError, TypeError) as error:
@@ -223,16 +248,22 @@ class RestClient:
                 )
             ) from None
         if self.authentication is not None:
-            self.authentication.authorize(request)
+            try:
+                self.authentication.authorize(request)
+            except IcebergError as error:
+                if not (call.changes and sending.repeated):
+                    raise
+                raise self._failures().of_unrepeated(call, error) from None
         return request
 
-    def _answered(self, call: Call, request: httpx.Request, *, last: bool) -> httpx.Response | None:
+    def _answered(self, sending: _Sending, request: httpx.Request, *, last: bool) -> httpx.Response | None:
         """Return the reply, None if it was lost and the request may be repeated."""
+        call = sending.call
         try:
             return self._client().send(request)
         # The cause would show the request with its headers.
         except _UNSENT as error:
-            raise self._failures().of_unsent(call, request, error) from None
+            raise self._failures().of_unsent(call, request, error, repeated=sending.repeated) from None
         except (httpx.HTTPError, httpx.StreamError) as error:
             if last:
                 raise self._failures().of_lost_reply(call, request, error) from None

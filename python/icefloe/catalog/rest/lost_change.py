@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
-from icefloe.exceptions import CommitStateUnknownException
+from icefloe.exceptions import CommitStateUnknownException, ServiceUnavailableError
 from icefloe.table.commit.retry import RetryPolicy
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ def run_provable_change(
 ) -> Result:
     """Run a change and return its result; if its outcome is unknown, search for a proof that it took effect.
 
-    A change that is not found may still be on its way to the server: its outcome remains unknown.
+    A change that is not found may still be on its way to the server: its outcome remains unknown. After status 503, by which a proxy may
+    report its own failure, the proof is read once.
 
     Args:
         change: Makes the change.
@@ -34,13 +36,15 @@ def run_provable_change(
 
     Raises:
         CommitStateUnknownException: No proof was found.
+        ServiceUnavailableError: No proof was found after status 503.
     """
     # An invalid property is an error before the change.
     policy = RetryPolicy.of_status_checks(properties)
     try:
         return change()
-    except CommitStateUnknownException:
-        for _ in policy.attempts(environment):
+    except (CommitStateUnknownException, ServiceUnavailableError) as error:
+        attempts = policy.attempts(environment)
+        for _ in attempts if isinstance(error, CommitStateUnknownException) else islice(attempts, 1):
             try:
                 found = proof()
             # After an error the outcome is still unknown; raising it would look like a failure of the change.

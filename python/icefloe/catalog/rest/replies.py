@@ -46,8 +46,8 @@ _BY_STATUS: dict[int, type[IcebergError]] = {
     501: FeatureUnsupportedError,
     503: ServiceUnavailableError,
 }
-# Statuses of 500 and above that state that the server did not process the request.
-_NOT_PROCESSED = (501, 503)
+# The status of 500 and above that states that the server did not process the request. By 503 a proxy may report a failure of its own.
+_NOT_PROCESSED = 501
 _MISSING: dict[str, type[IcebergError]] = {
     "NoSuchNamespaceException": NoSuchNamespaceError,
     "NoSuchTableException": NoSuchTableError,
@@ -61,6 +61,7 @@ _ADVICE: dict[int, str] = {
     429: "repeat it later, or raise rest.client.max-retries",
     503: "repeat it later, or raise rest.client.max-retries",
 }
+_UNKNOWN = "unknown whether the change took effect, nothing was cleaned up. Refresh and check for the change before you repeat it"
 
 
 class RepeatedConflictError(CommitStateUnknownException):
@@ -129,15 +130,18 @@ class Failures:
         Args:
             call: The request.
             response: Its reply.
-            repeated: Whether the request was sent before and may have been processed: a conflict may be with its own effect then.
+            repeated: Whether the request was sent before and may have been processed: a conflict may be with its own effect then, and no
+                other reply says what became of the earlier request.
         """
         status = response.status_code
         kind, message = _stated(response)
         what = f"got status {status}" + (f", {kind}" if kind != "" else "") + (f": {message}" if message != "" else "")
         if 300 <= status < 400:
             what = f"expected a reply of the catalog, got status {status}, a redirect to {_target(response)}; redirects are not followed"
-        if call.changes and _may_have_taken_effect(status, repeated=repeated):
+        if call.changes and (repeated or _may_have_taken_effect(status)):
             unknown = self.unknown(call, response.request, what)
+            if status == 503:
+                return ServiceUnavailableError(str(unknown))
             if status != 409:
                 return unknown
             return RepeatedConflictError(str(unknown), self._with_state(call, self._text(call, response.request, what)))
@@ -164,17 +168,24 @@ class Failures:
             return self.unknown(call, request, what)
         return StorageError(self._text(call, request, what))
 
-    def of_unsent(self, call: Call, request: httpx.Request, error: Exception) -> IcebergError:
-        """Return the error of a request that did not reach the server."""
-        text = self._text(call, request, f"cannot reach the server: {_reason(error)}")
-        return StorageError(self._with_state(call, text))
+    def of_unsent(
+        self, call: Call, request: httpx.Request, error: Exception, *, repeated: bool = False
+    ) -> IcebergError:
+        """Return the error of a request that did not reach the server; with `repeated`, an earlier one may have been processed."""
+        what = f"cannot reach the server: {_reason(error)}"
+        if call.changes and repeated:
+            return self.unknown(call, request, what)
+        return StorageError(self._with_state(call, self._text(call, request, what)))
+
+    def of_unrepeated(self, call: Call, error: IcebergError) -> IcebergError:
+        """Return the error of a change that may have been processed, and for whose repetition there are no credentials."""
+        return CommitStateUnknownException(
+            self.masked(f"{call.subject}: cannot repeat the request: {error}; {_UNKNOWN}")
+        )
 
     def unknown(self, call: Call, request: httpx.Request, what: str) -> CommitStateUnknownException:
         """Return the error of a change whose outcome the server did not report."""
-        return CommitStateUnknownException(
-            self._text(call, request, what)
-            + "; unknown whether the change took effect, nothing was cleaned up. Refresh and check for the change before you repeat it"
-        )
+        return CommitStateUnknownException(f"{self._text(call, request, what)}; {_UNKNOWN}")
 
     def masked(self, text: str) -> str:
         """Return text without the catalog's secrets."""
@@ -235,10 +246,8 @@ def _described(response: httpx.Response) -> str:
     return f"a body of {len(response.content)} bytes that is not a JSON object"
 
 
-def _may_have_taken_effect(status: int, *, repeated: bool) -> bool:
-    if 300 <= status < 400:
-        return True
-    return (status >= 500 and status not in _NOT_PROCESSED) or status == 408 or (repeated and status in (404, 409))
+def _may_have_taken_effect(status: int) -> bool:
+    return 300 <= status < 400 or (status >= 500 and status != _NOT_PROCESSED) or status == 408
 
 
 def _target(response: httpx.Response) -> str:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from icefloe.cli.carry_out import Change, Outcome, carry_out
 from icefloe.cli.verb import verb
-from icefloe.exceptions import CommitStateUnknownException, IcebergError
+from icefloe.exceptions import IcebergError
+from icefloe.table.commit.transaction import INDEFINITE_ERRORS
 from icefloe.table.maintenance.branch_plan import has_committed
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def run_maintenance(
     def make() -> Outcome:
         try:
             result = table.maintenance.execute(plan)
-        except CommitStateUnknownException:
+        except INDEFINITE_ERRORS:
             raise
         except IcebergError as error:
             if not has_committed(table.metadata, plan):

@@ -11,6 +11,7 @@ from icefloe.exceptions import (
     CommitFailedException,
     CommitStateUnknownException,
     IcebergError,
+    NoSuchTableError,
     ServiceUnavailableError,
     ValidationError,
 )
@@ -184,22 +185,21 @@ class Transaction:
         policy = RetryPolicy.of_commits(self._working.properties)
         failure: CommitFailedException | None = None
         for attempt in policy.attempts(self.environment):
-            if attempt > 1:
-                self._table.refresh()
-                # Another thread may move the handle while the changes are staged.
-                metadata, location = self._table.version
-                if self._took_effect(metadata):
-                    return CommitTableResponse(metadata, location)
-                self._stage_again(metadata, attempt)
+            if failure is not None:
+                response = self._effect_in_newest(failure)
+                if response is not None:
+                    return response
+                self._stage_again(self._newest, attempt)
             try:
                 return self._swap(self._requirements)
             except CommitFailedException as error:
                 failure = error
-        with suppress(IcebergError):
-            self._table.refresh()
-        metadata, location = self._table.version
-        if self._took_effect(metadata):
-            return CommitTableResponse(metadata, location)
+        assert failure is not None, "an attempt that does not fail returns"
+        # A table that was dropped has not taken the changes.
+        with suppress(NoSuchTableError, ValidationError):
+            response = self._effect_in_newest(failure)
+            if response is not None:
+                return response
         raise CommitFailedException(
             f"table {'.'.join(self._table.name())}: not committed after {policy.retries + 1} attempts; raise "
             f"commit.retry.num-retries if many writers share the table. Last failure: {failure}"
@@ -211,12 +211,28 @@ class Transaction:
         self._is_sent = True
         return self._table.catalog.commit_table(self._table, requirements, self._updates)
 
-    def _took_effect(self, newest: TableMetadata) -> bool:
-        """Return whether the newest version has a snapshot of this transaction although the catalog reported a conflict.
+    def _effect_in_newest(self, conflict: CommitFailedException) -> CommitTableResponse | None:
+        """Return the newest version if it has a snapshot of this transaction although the catalog reported a conflict, else None.
 
         A request that is sent twice conflicts with its own effect. Snapshot ids are the same in all attempts.
+
+        Raises:
+            CommitStateUnknownException: The newest version cannot be loaded.
         """
-        return any(newest.snapshot_by_id(snapshot_id) is not None for snapshot_id in self._staged_ids())
+        try:
+            self._table.refresh()
+        except (NoSuchTableError, ValidationError):
+            # The table was dropped, and created again in the latter case.
+            raise
+        except IcebergError as error:
+            raise CommitStateUnknownException(
+                f"table {'.'.join(self._table.name())}: the catalog reported a conflict, and loading the newest version failed, so it is "
+                f"unknown whether the change took effect; nothing was cleaned up. Refresh and check for the change before you repeat it: {error}"
+            ) from conflict
+        # Another thread may move the handle while the changes are staged.
+        self._newest, location = self._table.version
+        took_effect = any(self._newest.snapshot_by_id(snapshot_id) is not None for snapshot_id in self._staged_ids())
+        return CommitTableResponse(self._newest, location) if took_effect else None
 
     def _staged_ids(self) -> list[int]:
         """Return the ids of the snapshots that the changes add."""

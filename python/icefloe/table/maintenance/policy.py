@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow as pa
 
-from icefloe.exceptions import CommitStateUnknownException, IcebergError, ValidationException
+from icefloe.exceptions import IcebergError, ValidationException
+from icefloe.table.commit.transaction import INDEFINITE_ERRORS
 from icefloe.table.maintenance.display import count_text
 from icefloe.table.maintenance.plan import Plan, Result, check_plan_kind
 from icefloe.table.maintenance.policy_steps import POLICY_STEPS, policy_rules
@@ -277,7 +278,7 @@ class MaintenancePolicy:
             if plan is None or plan.is_empty:
                 return None
             return StepOutcome(step.name, step.execute(self._table, plan))
-        except CommitStateUnknownException:
+        except INDEFINITE_ERRORS:
             raise
         except IcebergError as error:
             return StepOutcome(step.name, None, str(error))

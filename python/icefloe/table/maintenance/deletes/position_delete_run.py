@@ -10,7 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from icefloe.exceptions import CommitStateUnknownException, IcebergError, ValidationException
+from icefloe.exceptions import IcebergError, ValidationException
+from icefloe.table.commit.transaction import INDEFINITE_ERRORS
 from icefloe.table.commit.unused_deletes import referenced_paths
 from icefloe.table.environment import SYSTEM
 from icefloe.table.maintenance.branch_plan import PLAN_ID, whole_files
@@ -104,7 +105,7 @@ class PositionDeleteRun:
             batch = groups[first : first + size]
             try:
                 done.append(self._rewrite(batch))
-            except CommitStateUnknownException:
+            except INDEFINITE_ERRORS:
                 raise
             except IcebergError as error:
                 if not is_partial:

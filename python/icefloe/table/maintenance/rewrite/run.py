@@ -14,11 +14,11 @@ import pyarrow.compute as pc
 
 from icefloe.exceptions import (
     CommitFailedException,
-    CommitStateUnknownException,
     IcebergError,
     ValidationError,
     ValidationException,
 )
+from icefloe.table.commit.transaction import INDEFINITE_ERRORS
 from icefloe.table.environment import SYSTEM
 from icefloe.table.maintenance.deletes.dangling_deletes import RemoveDanglingDeletes
 from icefloe.table.maintenance.groups.options import PARTIAL_PROGRESS_GROUPS
@@ -243,7 +243,7 @@ class RewriteRun:
         for attempt in range(1, ROUNDS + 1):
             try:
                 committed = commit_groups(self._table, self._plan, groups)
-            except CommitStateUnknownException:
+            except INDEFINITE_ERRORS:
                 raise
             except ValidationException as error:
                 self._table.refresh()
