@@ -169,7 +169,7 @@ class PointerCatalog(Catalog):
         self._run(
             f"table {dotted(from_identifier)}: rename to {dotted(to_identifier)}",
             lambda: self._rename(old, new),
-            is_visible=lambda: self._pointer(*old) is None and self._pointer(*new) is not None,
+            is_visible=lambda: self._is_at(new, location, metadata) and not self._is_at(old, location, metadata),
             properties=metadata.properties,
         )
         return self._table(*new, metadata, location)
@@ -349,6 +349,13 @@ class PointerCatalog(Catalog):
         if current is None or current == location:
             return current is not None
         return any(entry.metadata_file == location for entry in self._read(current).metadata_log)
+
+    def _is_at(self, table: tuple[Identifier, str], location: str, metadata: TableMetadata) -> bool:
+        """Return whether a name is that of a known table: by its metadata location, or by its UUID after commits of others."""
+        current = self._pointer(*table)
+        if current is None or current == location:
+            return current is not None
+        return metadata.table_uuid is not None and self._read(current).table_uuid == metadata.table_uuid
 
     def _took_effect(self, table: tuple[Identifier, str], location: str, error: IcebergError) -> bool:
         """Return whether a change took effect although the store reported a conflict.

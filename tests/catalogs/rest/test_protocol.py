@@ -168,7 +168,7 @@ def test_wait_that_the_server_states_is_kept(server, connect, waits):
 
 def test_retries_end(server, connect, waits):
     server.on("POST", NAMESPACES, Answer(None, 503))
-    with pytest.raises(ServiceUnavailableError, match="nothing has changed"):
+    with pytest.raises(ServiceUnavailableError, match=r"status 503.*; unknown whether the change took effect"):
         connect(**{"rest.client.max-retries": "2"}).create_namespace("db")
     assert len(server.received("POST", NAMESPACES)) == 3
 
@@ -245,3 +245,18 @@ def test_renamed_table_that_cannot_be_loaded_is_not_reported_as_a_failed_rename(
         CommitStateUnknownException, match=r"the server renamed table db\.t to db\.new, and loading it failed"
     ):
         connect().rename_table("db.t", "db.new")
+
+
+@pytest.mark.parametrize("is_same", [True, False])
+def test_lost_rename_is_found_by_the_table_and_not_by_the_name(server, connect, waits, tmp_path, is_same):
+    """Another client may have dropped the table and created another one of the new name."""
+    renamed = table_json(str(tmp_path))
+    server.on("GET", TABLE, [Answer(renamed), error(404, "NoSuchTableException")])
+    server.on("POST", "/v1/tables/rename", error(500, "InternalServerError"))
+    server.on("GET", f"{NAMESPACES}/db/tables/new", Answer(renamed if is_same else table_json(str(tmp_path))))
+    catalog = connect()
+    if is_same:
+        assert str(catalog.rename_table("db.t", "db.new").metadata.table_uuid) == renamed["metadata"]["table-uuid"]
+        return
+    with pytest.raises(CommitStateUnknownException, match="unknown whether the change took effect"):
+        catalog.rename_table("db.t", "db.new")

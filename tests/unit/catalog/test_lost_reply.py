@@ -29,6 +29,9 @@ class LossyCatalog(InMemoryCatalog):
     def _remove(self, namespace, name, location=None):
         self._lose(lambda: InMemoryCatalog._remove(self, namespace, name, location))
 
+    def _rename(self, old, new):
+        self._lose(lambda: InMemoryCatalog._rename(self, old, new))
+
     def _lose(self, change):
         takes_effect, self.takes_effect = self.takes_effect, None
         if takes_effect is not False:
@@ -108,6 +111,25 @@ def test_removal_has_taken_effect_if_the_name_is_absent(catalog):
     catalog.takes_effect = True
     catalog.drop_table("db.t")
     assert not catalog.table_exists("db.t")
+
+
+def test_rename_that_took_effect_is_found_below_a_later_commit(catalog):
+    catalog.takes_effect = True
+    catalog.then = lambda: catalog.load_table("db.u").append(ROWS)
+    uuid = catalog.load_table("db.t").metadata.table_uuid
+    assert catalog.rename_table("db.t", "db.u").metadata.table_uuid == uuid
+    assert catalog.list_tables("db") == [("db", "u")]
+
+
+def test_rename_is_not_mistaken_for_another_table_of_the_new_name(catalog):
+    def replace_by_others():
+        catalog.drop_table("db.t")
+        catalog.create_table("db.u", SCHEMA)
+
+    catalog.takes_effect = False
+    catalog.then = replace_by_others
+    with pytest.raises(CommitStateUnknownException, match=r"db\.t: rename to db\.u: unknown whether"):
+        catalog.rename_table("db.t", "db.u")
 
 
 def test_purge_deletes_nothing_unless_the_removal_is_certain(catalog):

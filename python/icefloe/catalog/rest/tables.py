@@ -14,6 +14,7 @@ from icefloe.catalog.rest.replies import Call, Reply
 from icefloe.catalog.rest.table_cache import TableCache
 from icefloe.catalog.rest.table_storage import lends
 from icefloe.exceptions import (
+    IcebergError,
     NoSuchNamespaceError,
     NoSuchTableError,
     TableAlreadyExistsError,
@@ -22,6 +23,7 @@ from icefloe.typedef import EMPTY_DICT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from uuid import UUID
 
     from icefloe.catalog.rest.requests import Requests
     from icefloe.table.environment import Environment
@@ -159,11 +161,15 @@ class RestTables:
         for namespace, _ in (source, target):
             self._requests.connection.endpoints.check_levels(namespace)
         check_table_name(self._requests, *target)
+        uuid = self._uuid(old)
         for namespace, name in (source, target):
             self._cache.drop((*namespace, name))
         run_provable_change(
             lambda: self._requests.send(call, endpoints.RENAME_TABLE, content=content),
-            lambda: Reply(204, {}) if not self.exists(old) and self.exists(new) else None,
+            # Another client may have dropped the table and created another one of the new name.
+            lambda: (
+                Reply(204, {}) if uuid is not None and self._uuid(new) == uuid and self._uuid(old) != uuid else None
+            ),
             EMPTY_DICT,
             self._environment,
         )
@@ -200,6 +206,13 @@ class RestTables:
         levels = to_identifier(namespace)
         call = Call(f"namespace {dotted(levels)}: list of tables", missing=NoSuchNamespaceError)
         return listed_identifiers(self._requests, call, endpoints.LIST_TABLES, levels)
+
+    def _uuid(self, identifier: str | Identifier) -> UUID | None:
+        """Return a table's UUID; None if the table cannot be loaded."""
+        try:
+            return self.load(identifier, "refs").metadata.table_uuid
+        except IcebergError:
+            return None
 
     def _registered(self, identifier: str | Identifier, metadata_location: str) -> LoadedTable | None:
         found = self.load(identifier, "all")
