@@ -4,7 +4,13 @@ import uuid
 
 import pyarrow as pa
 import pytest
-from icefloe.exceptions import NoSuchTableError, SchemaMismatchError, ValidationError
+from icefloe.exceptions import (
+    CommitStateUnknownException,
+    NoSuchTableError,
+    SchemaMismatchError,
+    ServiceUnavailableError,
+    ValidationError,
+)
 from icefloe.spark import call
 
 
@@ -98,6 +104,27 @@ def test_failed_migration_gives_the_table_its_name_back(spark, lake, made, tmp_p
         call("system.migrate", name, catalog=lake, spark=spark)
     assert spark.catalog.tableExists(f"spark_catalog.default.{name}")
     assert not lake.table_exists(f"default.{name}")
+
+
+@pytest.mark.parametrize("reply", [ServiceUnavailableError("status 503"), CommitStateUnknownException("no reply")])
+def test_migration_of_unknown_outcome_leaves_the_source_its_backup_name(spark, lake, made, monkeypatch, reply):
+    """The server may have created the table although a proxy reported a failure."""
+    name, commit = made(), type(lake).commit_table
+    fill(spark, name)
+
+    def unanswered(catalog, table, requirements, updates):
+        commit(catalog, table, requirements, updates)
+        raise reply
+
+    monkeypatch.setattr(type(lake), "commit_table", unanswered)
+    with pytest.raises(
+        CommitStateUnknownException,
+        match=rf"CALL migrate: unknown whether table default\.{name} was created, so the Parquet table keeps the name "
+        rf"spark_catalog\.default\.{name}_BACKUP_, .* ALTER TABLE spark_catalog\.default\.{name}_BACKUP_ RENAME TO default\.{name} undoes it",
+    ):
+        call("system.migrate", name, catalog=lake, spark=spark)
+    assert not spark.catalog.tableExists(f"spark_catalog.default.{name}")
+    assert len(rows(lake.load_table(f"default.{name}"))) == 3
 
 
 def test_sources_that_cannot_be_taken_are_refused(spark, lake, made):

@@ -9,6 +9,7 @@ from icefloe.exceptions import CommitStateUnknownException, ValidationError
 from icefloe.spark.maintenance.parquet_paths import is_directory, parquet_directory
 from icefloe.spark.maintenance.parquet_tables import ParquetTable
 from icefloe.spark.maintenance.procedure import Procedure
+from icefloe.table.commit.transaction import INDEFINITE_ERRORS
 
 if TYPE_CHECKING:
     from icefloe.spark.maintenance.procedure import Arguments, Caller, Rows
@@ -61,8 +62,12 @@ def _migrate(caller: Caller, given: Arguments) -> Rows:
     backup = source.rename(caller.spark, given.get("backup_table_name", f"{source.name}{_BACKUP}"))
     try:
         result = builder.execute(plan)
-    except CommitStateUnknownException:
-        raise
+    except INDEFINITE_ERRORS as error:
+        old, new = f"spark_catalog.{source.database}.{backup.name}", f"{source.database}.{source.name}"
+        raise CommitStateUnknownException(
+            f"CALL migrate: unknown whether table {new} was created, so the Parquet table keeps the name {old}, and nothing was cleaned up. If "
+            f"the catalog has table {new}, the migration is complete; otherwise ALTER TABLE {old} RENAME TO {new} undoes it: {error}"
+        ) from error
     except BaseException:
         backup.rename(caller.spark, source.name)
         raise
