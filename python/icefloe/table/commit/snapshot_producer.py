@@ -93,6 +93,7 @@ class SnapshotProducer(ABC):
         self._covered_deletes: list[pa.Array] = []
         self._writer = ManifestWriter(transaction.deferring_io, self.snapshot_id, self._environment.new_uuid())
         self._current: set[str] = set()
+        self._is_committed = False
         self._specs: dict[int, PartitionSpec] = {}
 
     # ---- building the change
@@ -110,10 +111,17 @@ class SnapshotProducer(ABC):
         """Add the change to its transaction; one with `autocommit` commits it now. A file that was added twice is added once.
 
         Raises:
+            ValidationError: The change was committed before, with success or not.
             CommitFailedException: Concurrent commits won more often than `commit.retry.num-retries` allows.
             CommitStateUnknownException: The outcome is unknown; nothing was cleaned up.
             ValidationException: A concurrent commit conflicts with this change.
         """
+        if self._is_committed:
+            # Its manifests are part of the table, or were deleted after a failure.
+            raise ValidationError(
+                f"commit of snapshot {self.snapshot_id}: expected one call of commit(), got a second one; begin a new change"
+            )
+        self._is_committed = True
         self._added = without_repeated(self._added)
         self._added_deletes = without_repeated(self._added_deletes)
         self._transaction.apply(self)

@@ -52,6 +52,27 @@ def test_position_deletes_of_a_file_lose_to_its_rewriting(catalog, handles, rows
     assert ids(catalog.load_table("db.t")) == [1, 4, 5, 6]
 
 
+def test_second_commit_of_a_change_is_refused_and_deletes_no_manifest(catalog, new_table, rows):
+    table = new_table()
+    change = table.new_append().append(written(table, rows((7, "new", 1.0))))
+    change.commit()
+    with pytest.raises(ValidationError, match=r"expected one call of commit\(\), got a second one; begin a new change"):
+        change.commit()
+    assert ids(catalog.load_table("db.t")) == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_change_whose_manifests_were_deleted_after_a_failure_is_not_committed(catalog, handles, rows):
+    first, second = handles
+    path = second.scan("id = 1").plan_whole_files().files.column("file_path")[0].as_py()
+    change = second.new_overwrite().delete([path]).append(written(second, rows((7, "new", 1.0))))
+    first.delete("id <= 3")
+    with pytest.raises(ValidationException):
+        change.commit()
+    with pytest.raises(ValidationError, match="got a second one"):
+        change.commit()
+    assert ids(catalog.load_table("db.t")) == [4, 5, 6]
+
+
 # ---- commits that took effect although the catalog reported a conflict
 
 
