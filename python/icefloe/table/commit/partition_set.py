@@ -67,6 +67,11 @@ class PartitionSet:
         """Return a boolean array: whether each file has the spec. Rows in other files are found by `row_filter`."""
         return pc.equal(files.column("spec_id"), self.spec.spec_id)
 
+    @property
+    def is_whole_table(self) -> bool:
+        """Whether the spec has no partition fields besides void ones, so that every row of the table is in its one partition."""
+        return all(isinstance(field.transform, VoidTransform) for field in self.spec.fields)
+
     @cached_property
     def row_filter(self) -> Filter:
         """The filter of the rows of the partitions, in files of any spec."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class ReplacePartitionFiles(OverwriteFiles):
     """Adds data files and removes the live data and delete files of the same partitions of the same spec.
 
-    A file of another spec stays. In an unpartitioned table, every file is replaced. Without `validate_from_snapshot`, files that others
+    A file of another spec stays. In an unpartitioned table, every file is replaced, of whatever spec. Without `validate_from_snapshot`, files that others
     add to the partitions before the commit are replaced too.
     """
 
@@ -63,9 +63,12 @@ class ReplacePartitionFiles(OverwriteFiles):
         partitions = self._partitions
         assert partitions is not None, "commit() sets them"
         manifests = self._writer.list_of(head_of(base, self._branch))
-        same_spec = pc.equal(manifests.column("partition_spec_id"), partitions.spec.spec_id)
-        entries = self._writer.live_entries(base, manifests.filter(same_spec))
-        replaced = entries.filter(partitions.contains(entries))
+        if partitions.is_whole_table:
+            replaced = self._writer.live_entries(base, manifests)
+        else:
+            same_spec = pc.equal(manifests.column("partition_spec_id"), partitions.spec.spec_id)
+            entries = self._writer.live_entries(base, manifests.filter(same_spec))
+            replaced = entries.filter(partitions.contains(entries))
         is_data = pc.equal(replaced.column("content"), DATA)
         paths = replaced.column("file_path")
         self._deleted_paths = _array(paths.filter(is_data))

@@ -63,6 +63,17 @@ def test_replace_partitions_of_an_unpartitioned_table_removes_all_files(new_tabl
     assert ids(table) == [7]
 
 
+@pytest.mark.parametrize("version", ["1", "2"])
+def test_replace_partitions_of_a_table_that_is_no_longer_partitioned_removes_files_of_every_spec(
+    new_table, rows, version
+):
+    table = new_table(BY_KIND, {"format-version": version})
+    table.update_spec().remove_field("kind").commit()
+    table.append(rows((7, "a", 1.0)))
+    table.new_replace_partitions().append(written(table, rows((8, "a", 1.0)))).commit()
+    assert ids(table) == [8]
+
+
 def test_replace_partitions_removes_delete_files_of_the_partitions(new_table, rows):
     table = new_table(BY_KIND, ON_READ)
     table.append(rows((7, "a", 1.0), (8, "a", 1.0), (9, "b", 1.0), (10, "b", 1.0)))
