@@ -35,6 +35,13 @@ pub(super) struct Remote<'a> {
     pub(super) properties: Properties<'a>,
 }
 
+/// The reason why a range was not read.
+enum Unread {
+    Failed(StoreError),
+    /// The object ends before the range does.
+    BeyondEnd(Range<u64>),
+}
+
 impl Remote<'_> {
     pub(super) async fn read(&self) -> Result<Bytes> {
         let whole = self.get(GetOptions::default()).await;
@@ -51,22 +58,19 @@ impl Remote<'_> {
     /// Read ranges; near ranges share a request.
     pub(super) async fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         let get = |range: Range<u64>| async move {
-            let options = GetOptions { range: Some(range.into()), ..GetOptions::default() };
-            self.get(options).await.map(|(bytes, _)| bytes)
+            let options = GetOptions { range: Some(range.clone().into()), ..GetOptions::default() };
+            let (bytes, _) = self.get(options).await.map_err(Unread::Failed)?;
+            // The object became smaller after its size was read.
+            if is_whole(&bytes, &range) { Ok(bytes) } else { Err(Unread::BeyondEnd(range)) }
         };
         match coalesce_ranges(ranges, get, OBJECT_STORE_COALESCE_DEFAULT).await {
-            Err(error) if self.is_without_ranges(&error) => {
+            Err(Unread::Failed(error)) if self.is_without_ranges(&error) => {
                 let whole = self.read().await?;
                 ranges.iter().map(|range| self.cut(&whole, range)).collect()
             }
-            found => {
-                let found = found.map_err(|error| self.failed(error))?;
-                let short = found.iter().zip(ranges).find(|(bytes, range)| !is_whole(bytes, range));
-                match short {
-                    Some((_, range)) => Err(self.beyond_end(range)),
-                    None => Ok(found),
-                }
-            }
+            Err(Unread::Failed(error)) => Err(self.failed(error)),
+            Err(Unread::BeyondEnd(range)) => Err(self.beyond_end(&range)),
+            Ok(found) => Ok(found),
         }
     }
 
@@ -302,14 +306,34 @@ fn is_whole(bytes: &Bytes, range: &Range<u64>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use futures::stream;
+    use object_store::memory::InMemory;
 
     use super::*;
+    use crate::store::location::Location;
 
     #[tokio::test]
     async fn reply_that_states_any_length_gets_no_room_for_it() {
         let parts = ["ab", "cd", "e"].map(|part| Ok(Bytes::from_static(part.as_bytes())));
         let bytes = collected(stream::iter(parts), u64::MAX).await.unwrap();
         assert_eq!(bytes, "abcde");
+    }
+
+    #[tokio::test]
+    async fn ranges_of_an_object_that_shrank_are_an_error() {
+        let text = "s3://bucket/key";
+        let Location::Remote(location) = Location::parse(text).unwrap() else { panic!() };
+        let store = Arc::new(InMemory::new());
+        store.put(&location.key, PutPayload::from_static(&[7; 50])).await.unwrap();
+        let properties = BTreeMap::new();
+        let remote = Remote { text, location, store, properties: Properties(&properties) };
+        let whole = remote.read_ranges(&[0..10, 40..50]).await.unwrap();
+        assert_eq!(whole, [vec![7; 10], vec![7; 10]]);
+        for second in [40..60, 50..60, 100..110] {
+            let error = remote.read_ranges(&[0..10, second]).await.unwrap_err();
+            assert!(error.to_string().contains("expected a range within the file"), "{error}");
+        }
     }
 }
