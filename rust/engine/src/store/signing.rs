@@ -26,11 +26,12 @@ pub(super) const SIGNER_URI: &str = "s3.signer.uri";
 pub(super) const SIGNER_ENDPOINT: &str = "s3.signer.endpoint";
 const DEFAULT_ENDPOINT: &str = "v1/aws/s3/sign";
 const CATALOG_URI: &str = "uri";
-/// A signature that the signer marks as private is used this long for the same method and address.
+/// A signature that the signer marks as private is used this long for the same method, address and signed range.
 const CACHED_MS: u64 = 30_000;
 const MOST_CACHED: usize = 100;
 const AUTHORIZATION: &str = "authorization";
 const CACHE_CONTROL: &str = "cache-control";
+const RANGE: &str = "range";
 
 type Headers = BTreeMap<String, Vec<String>>;
 
@@ -52,14 +53,41 @@ struct Signature {
     headers: Headers,
 }
 
+impl Signature {
+    /// Return whether the signature is valid for one value of a header alone.
+    fn covers(&self, header: &str) -> bool {
+        let own = self.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case(AUTHORIZATION));
+        let texts = own.flat_map(|(_, values)| values).flat_map(|value| value.split([',', ' ']));
+        let mut signed = texts.filter_map(|part| part.strip_prefix("SignedHeaders="));
+        signed.any(|names| names.split(';').any(|name| name.eq_ignore_ascii_case(header)))
+    }
+}
+
+/// The requests that a signature serves.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Use {
+    method: String,
+    address: String,
+    /// The range of bytes, if the signature covers it; `None` for any.
+    range: Option<String>,
+}
+
+impl Use {
+    /// Return the use of a request for any range.
+    fn of(request: &HttpRequest) -> Self {
+        let (method, address) = (request.method().to_string(), request.uri().to_string());
+        Self { method, address, range: None }
+    }
+}
+
 /// The signer of one catalog.
 struct Signer {
     address: url::Url,
     headers: Vec<(String, String)>,
     region: String,
     client: reqwest::Client,
-    /// Signatures by method and address, with the time of the reply.
-    cached: Mutex<HashMap<(String, String), (u64, Signature)>>,
+    /// Signatures by their use, with the time of the reply.
+    cached: Mutex<HashMap<Use, (u64, Signature)>>,
 }
 
 impl std::fmt::Debug for Signer {
@@ -132,15 +160,18 @@ impl Signer {
         &self,
         request: &HttpRequest,
     ) -> Result<std::result::Result<Signature, HttpResponse>, HttpError> {
-        let key = (request.method().to_string(), request.uri().to_string());
-        if let Some(found) = self.cached(&key) {
+        let any_range = Use::of(request);
+        let headers = headers_of(request);
+        let range = headers.get(RANGE).map(|values| values.join(","));
+        let own_range = Use { range, ..any_range.clone() };
+        if let Some(found) = self.cached(&any_range).or_else(|| self.cached(&own_range)) {
             return Ok(Ok(found));
         }
         let body = Request {
             region: &self.region,
-            uri: key.1.clone(),
-            method: &key.0,
-            headers: headers_of(request),
+            uri: any_range.address.clone(),
+            method: &any_range.method,
+            headers,
             body: body_of(request),
             provider: "s3",
         };
@@ -180,18 +211,19 @@ impl Signer {
             failed(HttpErrorKind::Unknown, format!("expected `uri` and `headers`: {error}"))
         })?;
         if is_private {
-            self.cache(key, signature.clone());
+            let served = if signature.covers(RANGE) { own_range } else { any_range.clone() };
+            self.cache(served, signature.clone());
         }
         Ok(Ok(signature))
     }
 
-    fn cached(&self, key: &(String, String)) -> Option<Signature> {
+    fn cached(&self, key: &Use) -> Option<Signature> {
         let cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
         let (stored, signature) = cached.get(key)?;
         (now_ms().saturating_sub(*stored) < CACHED_MS).then(|| signature.clone())
     }
 
-    fn cache(&self, key: (String, String), signature: Signature) {
+    fn cache(&self, key: Use, signature: Signature) {
         let now = now_ms();
         let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
         if cached.len() >= MOST_CACHED {
@@ -246,4 +278,73 @@ fn signed(mut request: HttpRequest, signature: &Signature) -> Result<HttpRequest
         request.headers_mut().insert(header, value);
     }
     Ok(request)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader, Read, Write};
+    use std::net::{TcpListener, TcpStream};
+
+    use super::*;
+
+    /// Return a signer whose catalog signs these headers and numbers its signatures.
+    fn signer(signed: &'static str) -> Signer {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}/", listener.local_addr().unwrap()).parse().unwrap();
+        std::thread::spawn(move || {
+            for (number, connection) in listener.incoming().enumerate() {
+                answer(connection.unwrap(), signed, number);
+            }
+        });
+        let (headers, region, cached) = (vec![], "here".to_owned(), Mutex::default());
+        Signer { address, headers, region, client: vended::client().unwrap(), cached }
+    }
+
+    fn answer(mut connection: TcpStream, signed: &str, number: usize) {
+        let mut reader = BufReader::new(&connection);
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            reader.read_line(&mut line).unwrap();
+            let line = line.trim().to_ascii_lowercase();
+            if line.is_empty() {
+                break;
+            }
+            length = line.strip_prefix("content-length: ").map_or(length, |it| it.parse().unwrap());
+        }
+        reader.read_exact(&mut vec![0; length]).unwrap();
+        let value = format!("AWS4-HMAC-SHA256 SignedHeaders={signed}, Signature={number}");
+        let body = format!(r#"{{"uri":"http://s/k","headers":{{"Authorization":["{value}"]}}}}"#);
+        let head = format!(
+            "HTTP/1.1 200 OK\r\nCache-Control: private\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+            body.len()
+        );
+        connection.write_all((head + &body).as_bytes()).unwrap();
+    }
+
+    async fn number_of(signer: &Signer, range: &'static str) -> String {
+        let mut request = HttpRequest::new(HttpRequestBody::empty());
+        *request.uri_mut() = "http://s/k".parse().unwrap();
+        request.headers_mut().insert("range", HeaderValue::from_static(range));
+        let signature = signer.signature(&request).await.unwrap().unwrap();
+        signature.headers["Authorization"][0].rsplit('=').next().unwrap().to_owned()
+    }
+
+    #[tokio::test]
+    async fn signature_of_a_range_serves_that_range_alone() {
+        let signer = signer("host;range;x-amz-date");
+        let ranges = ["bytes=0-9", "bytes=10-19", "bytes=0-9", "bytes=10-19"];
+        let mut numbers = vec![];
+        for range in ranges {
+            numbers.push(number_of(&signer, range).await);
+        }
+        assert_eq!(numbers, ["0", "1", "0", "1"]);
+    }
+
+    #[tokio::test]
+    async fn signature_without_the_range_serves_all_ranges() {
+        let signer = signer("host;x-amz-date");
+        assert_eq!(number_of(&signer, "bytes=0-9").await, "0");
+        assert_eq!(number_of(&signer, "bytes=10-19").await, "0");
+    }
 }
