@@ -8,6 +8,7 @@ use arrow_schema::{ArrowError, Schema};
 use arrow_select::concat::concat;
 use arrow_select::take::take;
 
+use super::batch_bytes::batch_bytes;
 use super::row_order::{RowKeys, key_of};
 use super::sort::gather;
 use crate::error::{Error, Result};
@@ -55,7 +56,7 @@ impl Waiting {
         let places = (0_u32..).zip(prefixes);
         self.places.extend(places.map(|(row, key)| Place::new(key, number, row)));
         let places = batch.num_rows() * size_of::<Place>();
-        self.bytes += batch.get_array_memory_size() + rows.as_ref().map_or(0, Rows::size) + places;
+        self.bytes += batch_bytes(&batch) + rows.as_ref().map_or(0, Rows::size) + places;
         self.batches.push(batch);
         self.keys.push(rows);
     }
@@ -166,4 +167,26 @@ fn taken(batches: &[RecordBatch], places: &[Place]) -> Result<RecordBatch, Arrow
 
 fn index(number: u32) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::{ArrayRef, Int64Array};
+
+    use super::*;
+
+    #[test]
+    fn slices_of_a_batch_count_their_own_rows() {
+        let column: ArrayRef = Arc::new(Int64Array::from_iter_values(0..100_000));
+        let whole = RecordBatch::try_from_iter([("id", column)]).unwrap();
+        let bytes_of = |rows: usize| {
+            let mut waiting = Waiting::default();
+            for start in (0..whole.num_rows()).step_by(rows) {
+                let keys = RowKeys { prefixes: vec![0; rows], rows: None };
+                waiting.add(whole.slice(start, rows), keys);
+            }
+            waiting.bytes()
+        };
+        assert_eq!(bytes_of(1_000), bytes_of(100_000));
+    }
 }

@@ -3,6 +3,7 @@
 mod avro_file;
 mod avro_options;
 mod background;
+mod batch_bytes;
 mod cast;
 mod closed_file;
 mod column_selection;

@@ -7,9 +7,10 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use arrow_array::{Array, RecordBatch};
+use arrow_array::RecordBatch;
 use icefloe_format::spec::{PartitionSpec, Schema, SortOrder};
 
+use super::batch_bytes::batch_bytes;
 use super::groups::{Grouped, Groups};
 use super::in_parallel::in_parallel;
 use super::last_rows::{LastRows, write_last_rows};
@@ -318,12 +319,4 @@ fn copied(run: RecordBatch) -> Result<RecordBatch> {
 
 fn index(group: u32) -> usize {
     usize::try_from(group).unwrap_or(usize::MAX)
-}
-
-/// Return the bytes of the rows of a batch, which may be a slice.
-fn batch_bytes(batch: &RecordBatch) -> usize {
-    let bytes = batch.columns().iter().map(|column| {
-        column.to_data().get_slice_memory_size().unwrap_or_else(|_| column.get_array_memory_size())
-    });
-    bytes.sum()
 }
