@@ -106,7 +106,10 @@ def write_equality_deletes(
 def describe_data_files(
     io: FileIo, locations: list[str], *, context: str, spec_id: int, check_names: bool = True
 ) -> tuple[pa.RecordBatch, int]:
-    """Describe existing Parquet files as data files of a table, from their footers alone.
+    """Describe existing Parquet files as data files of a table, from their footers.
+
+    Columns whose values a footer does not show to fit are decoded: required fields that are optional in the file, and types that hold
+    more values than the table's.
 
     Args:
         io: Storage.
@@ -115,13 +118,13 @@ def describe_data_files(
         spec_id: The partition spec of the files. Partition values come from the bounds of the source columns, or from
             ``name=value`` directories of a location.
         check_names: Whether every column must be a column of the table and have its name; false for files of the table, which may
-            have columns that were dropped or renamed since.
+            have columns that were dropped or renamed since, and no column is decoded.
 
     Returns:
         DataFile columns in the order of ``locations``, and the number of files without field ids.
 
     Raises:
-        SchemaMismatchError: A file's columns do not fit the table.
+        SchemaMismatchError: A file's columns, or their values, do not fit the table.
         ValidationError: A file's partition is not determined.
         MissingFileError: A file does not exist.
         CorruptFileError: A file is not a Parquet file.

@@ -37,11 +37,14 @@ class TableChanges(TableRowChanges):
         check_duplicate_files: bool = True,
         branch: str | None = MAIN_BRANCH,
     ) -> None:
-        """Add existing Parquet files in one snapshot; their rows are not read, and the files stay where they are.
+        """Add existing Parquet files in one snapshot; the files stay where they are.
 
         Columns are matched by field id, or by name in files without field ids; a table without a name mapping then gets the mapping
         of its schema, in the same commit. Partition values come from the statistics of the source columns, or from `name=value`
-        directories of a location.
+        directories of a location, alone for files without rows.
+
+        Only the footers of files are read, and columns whose values a footer does not show to fit: required fields that are optional in the
+        file, and types that hold more values than the table's.
 
         Args:
             file_paths: Locations of the files.
@@ -50,8 +53,8 @@ class TableChanges(TableRowChanges):
             branch: The branch to change, None to stage the snapshot.
 
         Raises:
-            SchemaMismatchError: The columns of a file do not fit the table.
-            ValidationError: The table has a file already, or a file has rows of several partitions.
+            SchemaMismatchError: The columns of a file, or their values, do not fit the table.
+            ValidationError: The table has a file already, in any spelling of its location, or a file has rows of several partitions.
             MissingFileError: A file does not exist.
 
         Examples:

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test stops at a value that it does not expect")]
 
 mod changes;
+mod existing_files;
 mod locations;
 mod read_parquet;
 mod s3_requests;

@@ -157,6 +157,7 @@ def test_snapshots_are_moved(table):
 def test_existing_files_and_metadata_are_taken_over(table, tmp_path):
     files = tmp_path / "files"
     files.mkdir()
+    assert call("system.add_files", table, f"parquet.`{files}`")["added_files_count"] == 0
     pq.write_table(pa.table({"id": [7]}), files / "a.parquet")
     row = call("system.add_files", table, f"parquet.`{files}`")
     assert row["added_files_count"] == 1
@@ -220,7 +221,8 @@ BAD_ARGUMENTS = [
     ("system.rollback_to_snapshot", {}, "parameter 'snapshot_id' is missing; expected table, snapshot_id"),
     ("system.set_current_snapshot", {}, "expected snapshot_id or ref, got neither"),
     ("system.ancestors_of", {"snapshot_id": 7}, "expected a snapshot of the table, got 7"),
-    ("system.add_files", {"source_table": "orc.x"}, "expected a directory of Parquet files"),
+    ("system.add_files", {"source_table": "orc.x"}, "expected a directory of Parquet files, as in"),
+    ("system.add_files", {"source_table": "parquet.`/nowhere/at/all`"}, "/nowhere/at/all: .*got no such directory"),
     ("system.create_changelog_view", {"options": {"none": "1"}}, "expected the options start-snapshot-id"),
     ("system.register_table", {"table": "db.u", "metadata_file": "/x"}, "call: expected catalog="),
 ]

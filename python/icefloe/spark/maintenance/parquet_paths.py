@@ -25,10 +25,14 @@ def parquet_paths(io: FileIO, source: str, partition_filter: Mapping[str, str]) 
         partition_filter: Values of ``name=value`` directories that the files must be in.
 
     Raises:
-        ValidationError: The source is no directory of Parquet files.
+        ValidationError: The source is no directory of Parquet files, or does not exist.
     """
     directory = parquet_directory(source)
     paths = sorted(io.core.list(directory.rstrip("/") + "/").column("location").to_pylist())
+    if not paths and not _is_empty_directory(io, directory):
+        raise ValidationError(
+            f"source_table: {directory}: expected a directory of Parquet files, got no such directory"
+        )
     wanted = [f"{key}={value}" for key, value in partition_filter.items()]
     return [
         one
@@ -36,6 +40,13 @@ def parquet_paths(io: FileIO, source: str, partition_filter: Mapping[str, str]) 
         if not one.rsplit("/", 1)[-1].startswith(("_", "."))
         and all(part in [unquote(level) for level in one.split("/")] for part in wanted)
     ]
+
+
+def _is_empty_directory(io: FileIO, directory: str) -> bool:
+    """Return whether a directory without files exists, which on object stores none does."""
+    parent, _, name = io.core.absolute(directory).rstrip("/").rpartition("/")
+    is_root = parent.endswith("/")
+    return not is_root and name in io.core.children(parent + "/")[0]
 
 
 def is_directory(source: str) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from icefloe import _core
 from icefloe.exceptions import ValidationError, ValidationException
 from icefloe.table.commit.concurrent_changes import changes_since
 from icefloe.table.commit.data_file_changes import MergeAppend
@@ -84,7 +85,9 @@ class AddedFiles(MergeAppend):
         return (*updates, update), (*requirements, AssertCurrentSchemaId(current_schema_id=schema_id))
 
     def _paths_in(self, paths: pa.Array | pa.ChunkedArray) -> list[str]:
-        own = pa.chunked_array([batch.column("file_path") for batch in self._added], pa.string())
+        """Return the added files that are among paths, whatever the spelling of either."""
+        own = pa.concat_arrays([batch.column("file_path") for batch in self._added])
         values = paths.combine_chunks() if isinstance(paths, pa.ChunkedArray) else paths
-        found: list[str] = own.filter(pc.is_in(own, values.cast(pa.string()))).to_pylist()
+        known = _core.normalized_locations(values.cast(pa.string()))
+        found: list[str] = own.filter(pc.is_in(_core.normalized_locations(own), known)).to_pylist()
         return found

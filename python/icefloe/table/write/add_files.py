@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
+
+import pyarrow as pa
 
 from icefloe import _core
 from icefloe.arguments import checked_flag
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
 
 
 def add_existing_files(target: Target, file_paths: Iterable[str], *, check_duplicates: bool) -> None:
-    """Add Parquet files in one snapshot; only their footers are read. No file is deleted if the commit fails.
+    """Add Parquet files in one snapshot. No file is deleted if the commit fails.
+
+    Footers are read, and columns whose values may not fit the table by the footer.
 
     A table without a name mapping gets the mapping of its schema if a file has no field ids.
     """
@@ -31,11 +34,9 @@ def add_existing_files(target: Target, file_paths: Iterable[str], *, check_dupli
     for path in paths:
         if not isinstance(path, str):
             raise ValidationError(f"add_files: expected the locations of files, got {path!r}")
-    repeated = [path for path, count in Counter(paths).items() if count > 1]
-    if repeated:
-        raise ValidationError(f"add_files: expected each file once, got {repeated[0]} several times")
     if not paths:
         return
+    _refuse_repeated(target.transaction.io.core, paths)
     metadata = target.metadata
     has_mapping = NAME_MAPPING.of(metadata.properties) is not None
     mapping = create_mapping_from_schema(metadata.schema()).model_dump_json()
@@ -54,3 +55,15 @@ def add_existing_files(target: Target, file_paths: Iterable[str], *, check_dupli
     if without_ids > 0 and not has_mapping:
         change.map_names(mapping, metadata.current_schema_id)
     change.commit()
+
+
+def _refuse_repeated(io: _core.FileIo, paths: list[str]) -> None:
+    """Raise ValidationError if two of the locations, in any spelling, are one file."""
+    absolute = pa.array([io.absolute(path) for path in paths], pa.string())
+    spelled: dict[str, str] = {}
+    for path, normalized in zip(paths, _core.normalized_locations(absolute).to_pylist(), strict=True):
+        other = spelled.get(normalized)
+        if other is not None:
+            also = "several times" if other == path else f"and {path}, the same file"
+            raise ValidationError(f"add_files: expected each file once, got {other} {also}")
+        spelled[normalized] = path

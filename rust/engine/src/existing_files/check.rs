@@ -1,12 +1,12 @@
 //! Whether the columns of an existing file are columns of the table.
 
-use icefloe_format::Error as FormatError;
-use icefloe_format::spec::{NestedField, Schema, Type, sanitize_name};
-use parquet::file::metadata::ParquetMetaData;
+use std::collections::{HashMap, HashSet};
 
-use super::metrics::null_count;
+use icefloe_format::Error as FormatError;
+use icefloe_format::spec::sanitize_name;
+
 use crate::error::Result;
-use crate::resolve::file_columns::{FileColumn, leaf_of};
+use crate::resolve::file_columns::FileColumn;
 use crate::table::TableContext;
 
 /// Check that every column of a file, and every field of its structs, is a field of the table.
@@ -21,7 +21,46 @@ pub(super) fn check_columns(
     context: &TableContext,
     has_ids: bool,
 ) -> Result<()> {
-    columns.iter().try_for_each(|column| check_column(column, "", context, has_ids))
+    check_fields(columns, "", context, has_ids)
+}
+
+/// Check the columns of a file, or the fields of a struct.
+fn check_fields(
+    fields: &[FileColumn],
+    parent: &str,
+    context: &TableContext,
+    has_ids: bool,
+) -> Result<()> {
+    check_distinct(fields, parent)?;
+    fields.iter().try_for_each(|field| check_column(field, parent, context, has_ids))
+}
+
+/// Check that no two columns have one name or one field id: readers differ in which of the two they return.
+fn check_distinct(fields: &[FileColumn], parent: &str) -> Result<()> {
+    let mut names = HashSet::new();
+    let mut ids = HashMap::new();
+    for field in fields {
+        let name = field.field.name();
+        let path = path_of(name, parent);
+        if !names.insert(name) {
+            let found = "several; rewrite the file without the others";
+            return Err(mismatch(path, found.to_owned(), "one column of this name".to_owned()));
+        }
+        let Some(id) = field.id else { continue };
+        if let Some(other) = ids.insert(id, name) {
+            let found = format!(
+                "the one of column {}; rewrite the file without one of the two",
+                path_of(other, parent)
+            );
+            let expected = format!("a field id of its own, not {id}");
+            return Err(mismatch(path, found, expected));
+        }
+    }
+    Ok(())
+}
+
+fn path_of(name: &str, parent: &str) -> String {
+    if parent.is_empty() { name.to_owned() } else { format!("{parent}.{name}") }
 }
 
 fn check_column(
@@ -31,7 +70,7 @@ fn check_column(
     has_ids: bool,
 ) -> Result<()> {
     let name = column.field.name();
-    let path = if parent.is_empty() { name.clone() } else { format!("{parent}.{name}") };
+    let path = path_of(name, parent);
     let Some(id) = column.id else {
         let (found, expected) = match has_ids {
             true => ("no field id", "field ids in all columns or in none".to_owned()),
@@ -63,11 +102,11 @@ fn check_inside(
     context: &TableContext,
     has_ids: bool,
 ) -> Result<()> {
-    column.children.iter().try_for_each(|child| match column.field.data_type() {
-        arrow_schema::DataType::Struct(_) => check_column(child, path, context, has_ids),
-        // Writers use different names for elements, keys and values.
-        _ => check_inside(child, path, context, has_ids),
-    })
+    if let arrow_schema::DataType::Struct(_) = column.field.data_type() {
+        return check_fields(&column.children, path, context, has_ids);
+    }
+    // Writers use different names for elements, keys and values.
+    column.children.iter().try_for_each(|child| check_inside(child, path, context, has_ids))
 }
 
 /// Return the names of a field in the table's schemas, the current one first.
@@ -83,44 +122,6 @@ fn is_same(known: &str, name: &str) -> bool {
 fn known(context: &TableContext) -> String {
     let names: Vec<&str> = context.schema.fields().iter().map(|it| it.name.as_str()).collect();
     format!("only columns of the table ({})", names.join(", "))
-}
-
-/// Check that columns of required fields have no nulls, as far as footers say.
-///
-/// # Errors
-/// `Mismatch` naming the column.
-pub(super) fn check_required(
-    footer: &ParquetMetaData,
-    columns: &[FileColumn],
-    schema: &Schema,
-) -> Result<()> {
-    schema.fields().iter().try_for_each(|field| check_field(footer, columns, field, ""))
-}
-
-fn check_field(
-    footer: &ParquetMetaData,
-    columns: &[FileColumn],
-    field: &NestedField,
-    parent: &str,
-) -> Result<()> {
-    if !field.required {
-        return Ok(());
-    }
-    let path =
-        if parent.is_empty() { field.name.clone() } else { format!("{parent}.{}", field.name) };
-    if let Type::Struct(inner) = &field.field_type {
-        return inner.fields.iter().try_for_each(|it| check_field(footer, columns, it, &path));
-    }
-    let Some(leaf) = leaf_of(columns, field.id) else { return Ok(()) };
-    if !leaf.field.is_nullable() {
-        return Ok(());
-    }
-    let found = match null_count(footer, leaf.leaves.start) {
-        Some(0) => return Ok(()),
-        Some(nulls) => format!("{nulls} nulls"),
-        None => "an optional column without a null count in the footer".to_owned(),
-    };
-    Err(mismatch(path, found, format!("a required {}", field.field_type)))
 }
 
 fn mismatch(column: String, found: String, expected: String) -> crate::Error {

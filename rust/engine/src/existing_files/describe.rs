@@ -8,9 +8,11 @@ use icefloe_format::spec::{PartitionSpec, Transform, UNSORTED_ORDER_ID, partitio
 use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::Length;
 
-use super::check::{check_columns, check_required};
+use super::check::check_columns;
+use super::doubts::Evidence;
 use super::metrics::column_metrics;
 use super::partition::{Partitioning, partition_of};
+use super::trial::Trial;
 use crate::bytes::data_file::TailFetch;
 use crate::error::{Error, Result};
 use crate::formats::parquet::file::{Footer, WHAT};
@@ -38,13 +40,14 @@ pub struct ExistingFiles {
     pub without_ids: usize,
 }
 
-/// Describe Parquet files as data files of a table; only their footers are read.
+/// Describe Parquet files as data files of a table. Their footers are read, and columns whose values may not fit the
+/// table by the footer: nulls of required fields, and values of wider types.
 ///
 /// Columns are compared with the table's schema by field id, or by the context's name mapping in files without ids. Partition
 /// values come from the bounds of the source columns, or from `name=value` directories of the location.
 ///
 /// With `check_names`, every column of a file must be a column of the table and have its name. Files that belong to the table
-/// already may have columns that were dropped or renamed since.
+/// already may have columns that were dropped or renamed since, and none of their columns is decoded.
 ///
 /// # Errors
 /// `Mismatch` for a file whose columns do not fit the schema; `InvalidArgument` for a file whose partition is not
@@ -145,6 +148,8 @@ impl Footers {
             .filter(|(field, _)| field.transform == Transform::Identity)
             .map(|(field, value)| (field.source_id, value.clone()))
             .collect();
+        let evidence = Evidence { footer: &footer.metadata, identities: &identities };
+        let doubts = evidence.doubts(&columns, &context.schema)?;
         let facts = FileFacts {
             what: WHAT,
             columns: &columns,
@@ -157,7 +162,9 @@ impl Footers {
             deleted: None,
         };
         BatchPlan::new(&context.schema, &facts, true)?;
-        check_required(&footer.metadata, &columns, &context.schema)?;
+        if self.check_names {
+            Trial { io: &self.io, context, footer: &footer, columns: &columns }.check(&doubts)?;
+        }
         let file = WrittenFile {
             content: 0,
             format: FileFormat::Parquet,

@@ -1,5 +1,6 @@
 //! The partition of an existing file: from the bounds of its source columns, or from its location.
 
+use arrow_schema::DataType;
 use icefloe_format::Error as FormatError;
 use icefloe_format::spec::{
     Datum, Partition, PartitionField, PartitionSpec, PrimitiveType, Transform,
@@ -59,6 +60,11 @@ fn value_of(
     let source_name = schema.full_name(field.source_id).unwrap_or_default();
     let in_path = || value_in_path(file.location, field, &source_name);
     let (text, reason) = match leaf_of(columns, field.source_id) {
+        // A file without rows is in the partition of its location, as for the Java reference, or in any.
+        _ if footer.file_metadata().num_rows() == 0 => match in_path() {
+            None => return Ok(None),
+            text => (text, String::new()),
+        },
         // All rows of a column that a file lacks are null, unless the location has its value.
         None => match in_path() {
             None => return Ok(None),
@@ -85,7 +91,7 @@ fn of_footer(
 ) -> Result<Found> {
     let leaf = column.leaves.start;
     let (values, nulls) = (value_count(footer, leaf), null_count(footer, leaf));
-    if nulls == Some(values) {
+    if nulls == Some(values) || *column.field.data_type() == DataType::Null {
         return Ok(Found::Value(None));
     }
     let Some(nulls) = nulls else {

@@ -152,6 +152,25 @@ def test_add_files_checks_fields_of_structs(catalog, tmp_path):
         table.add_files([bad])
 
 
+def test_add_files_refuses_two_columns_of_one_name(empty, tmp_path):
+    twice = pa.table([[1], ["a"], ["b"]], names=["id", "name", "name"])
+    with pytest.raises(SchemaMismatchError, match="column name: .*expected one column of this name, got several"):
+        empty.add_files([write(tmp_path / "a.parquet", twice)])
+    with pytest.raises(SchemaMismatchError, match=r"column title: .*a field id of its own.*column name"):
+        named = twice.rename_columns(["id", "name", "title"])
+        empty.update_schema().rename_column("name", "title").commit()
+        empty.add_files([write(tmp_path / "b.parquet", with_ids(named, [1, 3, 3]))])
+    assert empty.refresh().snapshots() == []
+
+
+def test_add_files_refuses_two_fields_of_one_name_in_a_struct(catalog, tmp_path):
+    inner = StructType(NestedField(3, "x", LongType()))
+    table = catalog.create_table("db.s", Schema(NestedField(2, "point", inner)))
+    point = pa.StructArray.from_arrays([pa.array([1]), pa.array([2])], names=["x", "x"])
+    with pytest.raises(SchemaMismatchError, match=r"column point\.x: .*one column of this name"):
+        table.add_files([write(tmp_path / "a.parquet", pa.table({"point": point}))])
+
+
 def test_add_files_promotes_types(empty, tmp_path):
     data = rows([1], id=pa.array([1], pa.int32()), value=pa.array([0.5], pa.float32()))
     empty.add_files([write(tmp_path / "a.parquet", data)])
@@ -257,6 +276,26 @@ def test_add_files_refuses_float_partitions_without_a_directory(catalog, tmp_pat
     assert partitions(table) == [(1.5,)]
 
 
+def test_add_files_of_null_type_are_in_the_null_partition(catalog, tmp_path):
+    table = partitioned(catalog, (3, IdentityTransform()), (1, BucketTransform(4)))
+    table.add_files([write(tmp_path / "a.parquet", rows([7], name=pa.nulls(1)), write_statistics=["id"])])
+    assert partitions(table) == [(None, BucketTransform(4).transform(LongType())(7))]
+    assert ids(table, "name is null") == [7]
+
+
+@pytest.mark.parametrize("statistics", [True, False])
+def test_add_files_without_rows_are_in_the_partition_of_their_location(catalog, tmp_path, statistics):
+    table = partitioned(catalog, (3, IdentityTransform()), (4, IdentityTransform()))
+    nothing = rows([1]).slice(0, 0)
+    first = write(tmp_path / "name=a" / "f.parquet", nothing, write_statistics=statistics)
+    second = write(tmp_path / "f.parquet", nothing, write_statistics=statistics)
+    table.add_files([first, second])
+    files = table.inspect.files()
+    assert [tuple(one.values()) for one in files["partition"].to_pylist()] == [("a", None), (None, None)]
+    assert files["record_count"].to_pylist() == [0, 0]
+    assert table.scan().to_arrow().num_rows == 0
+
+
 def test_add_files_reads_hive_directories_of_absent_columns(catalog, tmp_path):
     table = partitioned(catalog, (3, IdentityTransform()), (2, MonthTransform()), (2, DayTransform()))
     root = tmp_path / "lake"
@@ -294,6 +333,24 @@ def test_add_files_refuses_live_files(empty, tmp_path):
     empty.delete()
     empty.add_files([path])
     assert ids(empty) == [1]
+
+
+def test_add_files_refuses_another_spelling_of_a_live_file(catalog, empty, tmp_path):
+    path = write(tmp_path / "a.parquet", rows([1]))
+    spellings = [path, f"file:{path}", f"file://{path}", path.replace("/a.parquet", "//a.parquet")]
+    for spelling in spellings[1:]:
+        with pytest.raises(ValidationError, match="each file once") as caught:
+            empty.add_files([path, spelling])
+        assert spelling in str(caught.value)
+    late = catalog.load_table("db.t")
+    late.metadata  # noqa: B018 - loaded before the commit
+    empty.add_files(spellings[1:2])
+    for spelling in spellings:
+        with pytest.raises(ValidationError, match="part of the table already"):
+            empty.add_files([spelling])
+    with pytest.raises(ValidationException, match="a concurrent commit added the same file"):
+        late.add_files([path])
+    assert ids(catalog.load_table("db.t")) == [1]
 
 
 def test_add_files_refuses_files_of_earlier_changes_of_the_transaction(empty, tmp_path):

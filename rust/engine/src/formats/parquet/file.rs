@@ -1,12 +1,15 @@
 //! The footer of a Parquet file, and a file that is ready to decode.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use arrow_schema::{ArrowError, DataType, Field};
 use icefloe_format::spec::{NestedField, PrimitiveType, Type};
-use parquet::arrow::RowNumber;
-use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
+    ParquetRecordBatchReaderBuilder,
+};
+use parquet::arrow::{ProjectionMask, RowNumber};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{
     ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData,
@@ -15,9 +18,12 @@ use parquet::file::reader::Length;
 use roaring::RoaringTreemap;
 
 use super::encrypted::ends_encrypted;
+use super::page_header::CheckedPages;
 use super::page_index::IndexedPages;
+use super::row_size::row_bytes;
 use crate::bytes::data_file::DataFile;
 use crate::error::{Error, Result};
+use crate::formats::batch_size::BatchSize;
 use crate::resolve::columns::{BatchPlan, decoded_schema, element_field, map_fields};
 use crate::resolve::file_columns::FileColumn;
 use crate::resolve::key_filters::KeyFilters;
@@ -128,6 +134,26 @@ impl Footer {
             read.map_err(|error| parquet_error(&self.location, error))
         })?;
         ArrowReaderMetadata::try_new(metadata, options)
+            .map_err(|error| parquet_error(&self.location, error))
+    }
+
+    /// Return a decoder of all rows of `leaves`, to the types that the file suggests.
+    ///
+    /// # Errors
+    /// `Corrupt` naming the file.
+    pub(crate) fn decoder(
+        &self,
+        leaves: &BTreeSet<usize>,
+        batch_size: BatchSize,
+    ) -> Result<ParquetRecordBatchReader> {
+        let groups = self.metadata.row_groups().iter();
+        let row = groups.map(|group| row_bytes(group, leaves)).max().unwrap_or(1);
+        let source = CheckedPages(self.source.for_thread(false, Vec::new));
+        let mask = ProjectionMask::leaves(self.natural.parquet_schema(), leaves.iter().copied());
+        ParquetRecordBatchReaderBuilder::new_with_metadata(source, self.natural.clone())
+            .with_projection(mask)
+            .with_batch_size(batch_size.of_rows(row))
+            .build()
             .map_err(|error| parquet_error(&self.location, error))
     }
 }

@@ -31,24 +31,36 @@ use crate::resolve::row_filter::RowTest;
 pub(crate) fn parquet_units(request: &FileRequest<'_>) -> Result<Vec<Unit>> {
     let footer = Footer::read(request)?;
     let columns = file_columns(footer.schema(), request.context.name_mapping.as_ref());
-    let facts = parquet_facts(request, &footer, &columns);
+    units_of(request, &footer, &columns)
+}
+
+/// As [`parquet_units`], for a file whose footer was read.
+///
+/// # Errors
+/// The errors of resolving columns and of reading page indexes and bloom filters.
+pub(crate) fn units_of(
+    request: &FileRequest<'_>,
+    footer: &Footer,
+    columns: &[FileColumn],
+) -> Result<Vec<Unit>> {
+    let facts = parquet_facts(request, footer, columns);
     let output = BatchPlan::new(request.projection, &facts, request.string_views)?;
-    let row_groups = kept_row_groups(request, &footer, &columns)?;
-    let row_groups = prune_by_bloom_filters(request, &footer, &columns, row_groups)?;
+    let row_groups = kept_row_groups(request, footer, columns)?;
+    let row_groups = prune_by_bloom_filters(request, footer, columns, row_groups)?;
     let tests = request.tests(&facts)?;
     let keys = KeyFilters::new(
         &request.deletes.keys,
         (request.projection, &output, request.string_views),
         &facts,
-        &|bounds| Ok(that_might_match(&footer.metadata, &columns, row_groups.clone(), bounds)?),
+        &|bounds| Ok(that_might_match(&footer.metadata, columns, row_groups.clone(), bounds)?),
     )?;
     let plans = std::iter::once(&output).chain(tests.iter().map(RowTest::columns));
     let plans = plans.chain(keys.iter().flat_map(KeyFilters::plans));
-    let predicate_leaves = predicate_leaves(&columns, &request.residual);
+    let predicate_leaves = predicate_leaves(columns, &request.residual);
     let pages = IndexedPages { row_groups: &row_groups, predicate_leaves: &predicate_leaves };
-    let reader = footer.reader(&columns, plans, pages)?;
+    let reader = footer.reader(columns, plans, pages)?;
     let metadata = reader.metadata();
-    let kept = rows_that_might_match(metadata, &columns, &row_groups, &request.residual)?;
+    let kept = rows_that_might_match(metadata, columns, &row_groups, &request.residual)?;
     let file = OpenFile {
         location: request.location.to_owned(),
         source: footer.source.clone(),

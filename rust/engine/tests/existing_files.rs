@@ -1,0 +1,87 @@
+//! Existing Parquet files checked against a table.
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Decimal128Array, Int64Array, RecordBatch, StructArray};
+use arrow_schema::{DataType, Field, Fields};
+use icefloe_engine::Error;
+use icefloe_engine::existing_files::describe_data_files;
+use icefloe_engine::store::FileIo;
+use icefloe_engine::table::TableContext;
+use icefloe_format::Error as FormatError;
+use parquet::arrow::ArrowWriter;
+
+const POINT: &str = r#"{"id":1,"name":"c","required":false,"type":{"type":"struct","fields":[
+    {"id":2,"name":"x","required":true,"type":"long"}]}}"#;
+const AMOUNT: &str = r#"{"id":1,"name":"c","required":false,"type":"decimal(5, 2)"}"#;
+
+struct File(PathBuf);
+
+impl File {
+    fn of(column: ArrayRef) -> Self {
+        let path = std::env::temp_dir().join(format!("icefloe-{}.parquet", uuid::Uuid::new_v4()));
+        let batch = RecordBatch::try_from_iter_with_nullable([("c", column, true)]).unwrap();
+        let file = std::fs::File::create(&path).unwrap();
+        let mut writer = ArrowWriter::try_new(file, batch.schema(), None).unwrap();
+        writer.write(&batch).unwrap();
+        writer.close().unwrap();
+        Self(path)
+    }
+
+    /// Describe the file as one of a table with a single column; return the column, and the text, of a mismatch.
+    fn mismatch(&self, field: &str, check_names: bool) -> Option<(String, String)> {
+        let context = format!(
+            r#"{{"schema":{{"type":"struct","schema-id":0,"fields":[{field}]}},"schemas":[],
+            "partition-specs":[{{"spec-id":0,"fields":[]}}],
+            "name-mapping":[{{"field-id":1,"names":["c"],"fields":[{{"field-id":2,"names":["x"]}}]}}]}}"#
+        );
+        let context = Arc::new(TableContext::from_json(&context).unwrap());
+        let io = FileIo::new(std::iter::empty::<(String, String)>());
+        let location = self.0.to_str().unwrap().to_owned();
+        match describe_data_files(&io, context, 0, vec![location.clone()], check_names) {
+            Ok(_) => None,
+            Err(Error::InFile {
+                location: named,
+                source: FormatError::Mismatch { column, found, .. },
+            }) if named == location => Some((column, found)),
+            Err(other) => panic!("{other}"),
+        }
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        std::fs::remove_file(&self.0).unwrap();
+    }
+}
+
+/// Return structs of optional values, null where the outer value is.
+fn points(values: &[Option<Option<i64>>]) -> ArrayRef {
+    let fields = Fields::from(vec![Field::new("x", DataType::Int64, true)]);
+    let inner: Int64Array = values.iter().map(|value| value.flatten()).collect();
+    let nulls = values.iter().map(Option::is_some).collect::<Vec<_>>().into();
+    Arc::new(StructArray::new(fields, vec![Arc::new(inner)], Some(nulls)))
+}
+
+#[test]
+fn nulls_of_optional_structs_differ_from_nulls_of_their_required_fields() {
+    assert_eq!(File::of(points(&[Some(Some(1)), None])).mismatch(POINT, true), None);
+    let bad = File::of(points(&[Some(Some(1)), Some(None)]));
+    let (column, found) = bad.mismatch(POINT, true).unwrap();
+    assert_eq!(column, "c.x");
+    assert!(found.starts_with("nulls;"), "{found}");
+    // Files of the table already are described from their footers, which do not decide.
+    assert_eq!(bad.mismatch(POINT, false), None);
+}
+
+#[test]
+fn wider_decimals_are_taken_if_their_values_fit() {
+    let amounts = |values: Vec<i128>| -> ArrayRef {
+        let values = Decimal128Array::from_iter_values(values);
+        Arc::new(values.with_precision_and_scale(38, 2).unwrap())
+    };
+    assert_eq!(File::of(amounts(vec![99_999, -99_999])).mismatch(AMOUNT, true), None);
+    let (column, found) = File::of(amounts(vec![1, 100_000])).mismatch(AMOUNT, true).unwrap();
+    assert_eq!(column, "c");
+    assert!(found.starts_with("decimal128(38, 2) with values of more than 5 digits"), "{found}");
+}
