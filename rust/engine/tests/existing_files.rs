@@ -28,7 +28,7 @@ impl File {
         Self(path)
     }
 
-    /// Describe the file as one of a table with a single column; return the column, and the text, of a mismatch.
+    /// Describe the file as one of a table with a single column; return the column and the values of a mismatch, or the text of another error.
     fn mismatch(&self, field: &str, check_names: bool) -> Option<(String, String)> {
         let context = format!(
             r#"{{"schema":{{"type":"struct","schema-id":0,"fields":[{field}]}},"schemas":[],
@@ -44,7 +44,7 @@ impl File {
                 location: named,
                 source: FormatError::Mismatch { column, found, .. },
             }) if named == location => Some((column, found)),
-            Err(other) => panic!("{other}"),
+            Err(other) => Some((other.to_string(), String::new())),
         }
     }
 }
