@@ -47,7 +47,11 @@ _BLOCK_SCHEMA = T.StructType(
 )
 
 FIELD_ID_READ = "spark.sql.parquet.fieldId.read.enabled"
-_DISCOVERY = {"spark.sql.sources.parallelPartitionDiscovery.parallelism": "4"}
+_DISCOVERY = {
+    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "4",
+    # Spark's other reader of Parquet has no _metadata column.
+    "spark.sql.sources.useV1SourceList": "parquet",
+}
 # Without the first two options Spark takes pattern characters in paths for patterns, and reads such files several times. Settings of
 # the session, which the others override, would skip rows or shift days before 1582.
 _OPTIONS = {
