@@ -130,6 +130,16 @@ def test_merge_on_read_keeps_one_delete_file_for_a_data_file(spark, table):
     assert [key for key, _, _ in rows(table, spark)] == list(range(12, 20))
 
 
+def test_merge_matches_fields_of_the_source_by_name(spark, new_table):
+    table = new_table(T.StructType.fromDDL("id bigint, s struct<a: bigint, b: array<struct<c: int, d: string>>>"))
+    made = "named_struct('b', array(named_struct('d', 'x', 'c', int(id))), 'A', int(id * 10)) AS s"
+    icefloe.spark.write(spark.range(2).selectExpr("id", made), table)
+    source = spark.range(1, 3).selectExpr("id", made.replace("id * 10", "id * 100"))
+    merge = icefloe.spark.merge_into(table, source, on=["id"]).when_matched_update_all("source.id < 2")
+    merge.when_matched_delete().when_not_matched_insert_all().execute()
+    assert rows(table, spark) == [(0, (0, [(0, "x")])), (1, (100, [(1, "x")])), (2, (200, [(2, "x")]))]
+
+
 def test_merge_without_changes_makes_no_snapshot(spark, table):
     before = table.current_snapshot().snapshot_id
     source = frame_of(spark, [(100, 1, "x")])

@@ -16,6 +16,7 @@ from icefloe.exceptions import (
 from icefloe.expressions import EqualTo
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
+from pyspark.sql.types import StructType
 
 NUMBERS = itertools.count()
 
@@ -88,6 +89,40 @@ def test_failed_replace_keeps_the_table(frame, catalog, name):
     table = catalog.load_table(name)
     assert table.scan().count() == 20
     assert table.schema().column_names == ["id", "kind", "name"]
+
+
+def test_columns_of_a_new_table_are_optional(spark, catalog, name):
+    """As in Spark: that the rows of a query have no nulls says nothing of the rows to come."""
+    rows = spark.sql("SELECT 1L AS id, named_struct('a', 1, 'l', array(1), 'm', map('k', 1)) AS s")
+    assert not rows.schema["id"].nullable
+    for verb in ("create", "replace"):
+        getattr(icefloe.spark.write_to(rows, name, catalog), verb)()
+        schema = catalog.load_table(name).schema()
+        assert [one for one in schema.column_names if schema.find_field(one).required] == ["s.m.key"]
+
+
+@pytest.mark.parametrize("write", ["append", "overwrite_partitions"])
+def test_fields_of_structs_are_matched_by_name(spark, new_table, write):
+    pair = "struct<a: bigint, b: struct<c: double NOT NULL, d: string>>"
+    table = new_table(StructType.fromDDL(f"id bigint, s {pair}, l array<{pair}>, m map<string, {pair}>"))
+    swapped = "named_struct('b', named_struct('d', 'x', 'C', float(id)), 'A', int(id))"
+    rows = spark.range(3).selectExpr(
+        f"map('k', {swapped}) AS m", f"array({swapped}, NULL) AS l", f"if(id = 2, NULL, {swapped}) AS s", "id"
+    )
+    getattr(icefloe.spark.write_to(rows, table), write)()
+    values = [{"a": i, "b": {"c": float(i), "d": "x"}} for i in range(3)]
+    assert sorted(table.scan().to_arrow().to_pylist(), key=lambda row: row["id"]) == [
+        {"id": i, "s": None if i == 2 else one, "l": [one, None], "m": [("k", one)]} for i, one in enumerate(values)
+    ]
+
+
+@pytest.mark.parametrize(
+    "value", ["named_struct('a', 1L)", "named_struct('a', 1L, 'c', 2)", "named_struct('a', 'x', 'b', 2)"]
+)
+def test_structs_with_other_fields_are_refused(spark, new_table, value):
+    table = new_table(StructType.fromDDL("s struct<a: bigint, b: int>"))
+    with pytest.raises(SchemaMismatchError, match="column 's' does not fit"):
+        icefloe.spark.write_to(spark.sql(f"SELECT {value} AS s"), table).append()
 
 
 def test_verbs_on_an_existing_table(spark, frame, catalog, name):

@@ -14,7 +14,8 @@ from pyspark.sql.types import NullType, StructType
 from icefloe.conversions import temporal
 from icefloe.exceptions import ResolveError, SchemaMismatchError, ValidationError
 from icefloe.expressions.literals import DateLiteral, Literal, TimestampLiteral, UUIDLiteral
-from icefloe.spark.types.conform import column_of, fits
+from icefloe.spark.types.conform import column_of, fits_by_name
+from icefloe.spark.types.nullability import nullable
 from icefloe.spark.types.struct_order import has_struct, in_order_of, names_match
 from icefloe.table.row_level.assignments import FieldValues, assignments, leaves, require_whole_columns
 from icefloe.table.row_level.clauses import Action
@@ -119,7 +120,8 @@ def check_source(clauses: Clauses, struct: Any, source: Any) -> None:
         return
     for field in struct.fields:
         column = source[_same_name(needs_all[0], field.name, source.names)]
-        if not (fits(column.dataType, field.dataType) or (isinstance(column.dataType, NullType) and field.nullable)):
+        is_null = isinstance(column.dataType, NullType) and field.nullable
+        if not (is_null or fits_by_name(column.dataType, field.dataType)):
             raise SchemaMismatchError(
                 f"{needs_all[0].label}: the source's column {column.name!r} does not fit; expected "
                 f"{field.dataType.simpleString()}, got {column.dataType.simpleString()}: cast the column"
@@ -202,7 +204,7 @@ def _new_value(
     clause: Clause, assigned: Mapping[str, Any] | None, field: Any, source: Sequence[str] | None, rows: DataFrame
 ) -> Column:
     if assigned is None:
-        return column_of("source", _same_name(clause, field.name, source or ()))
+        return _source_value(column_of("source", _same_name(clause, field.name, source or ())), field, rows)
     if field.name in assigned:
         value = assigned[field.name]
         if isinstance(value, FieldValues):
@@ -215,6 +217,16 @@ def _new_value(
             f"{clause.label}: no value for the required column {field.name!r}; expected one in values={{...}}"
         )
     return F.lit(None).cast(field.dataType)
+
+
+def _source_value(column: Column, field: Any, rows: DataFrame) -> Column:
+    """Return a column of the source; the fields of structs are matched by name, and Spark casts them by their positions."""
+    if not has_struct(field.dataType):
+        return column
+    found = rows.select(column).schema.fields[0].dataType
+    if isinstance(found, NullType):
+        return column
+    return in_order_of(column, found, field.dataType).cast(nullable(field.dataType))
 
 
 def _literal_column(value: Literal) -> Column:

@@ -8,6 +8,8 @@ from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 from pyspark.sql import types as spark_types
 
 from icefloe.exceptions import SchemaMismatchError
+from icefloe.spark.types.nullability import nullable
+from icefloe.spark.types.struct_order import in_order_of, pairs_by_name
 from icefloe.spark.types.to_spark import to_spark_schema
 
 if TYPE_CHECKING:
@@ -32,8 +34,8 @@ def conform(
 ) -> DataFrame:
     """Return a frame with the table's columns, in the table's order and types.
 
-    Columns are matched by name, exactly or else ignoring case. Types are widened where no value changes (int to long, float to
-    double, decimal precision). A missing optional column is null in every row.
+    Columns are matched by name, exactly or else ignoring case, and so are the fields of structs at any depth. Types are widened where no
+    value changes (int to long, float to double, decimal precision). A missing optional column is null in every row.
 
     Args:
         frame: Rows.
@@ -45,7 +47,9 @@ def conform(
         SchemaMismatchError: A column is unknown, missing, of another type, or nullable where the table requires values. The
             message has every such column.
     """
-    names = conform_schema(frame.schema, schema, check_nullability=check_nullability, check_ordering=check_ordering)
+    names = conform_schema(
+        frame.schema, schema, check_nullability=check_nullability, check_ordering=check_ordering, fields_by_name=True
+    )
     columns = []
     for field in to_spark_schema(schema).fields:
         source = names.get(field.name)
@@ -55,9 +59,21 @@ def conform(
 
 
 def conform_schema(
-    struct: Any, schema: Schema | str, *, check_nullability: bool = False, check_ordering: bool = False
+    struct: Any,
+    schema: Schema | str,
+    *,
+    check_nullability: bool = False,
+    check_ordering: bool = False,
+    fields_by_name: bool = False,
 ) -> dict[str, str]:
     """Return a mapping of table columns to the columns of a ``StructType``, without missing columns.
+
+    Args:
+        struct: Schema of the rows.
+        schema: Table schema, or its JSON.
+        check_nullability: See :func:`conform`.
+        check_ordering: See :func:`conform`.
+        fields_by_name: Accept structs whose fields are in another order, or of narrower types, than the table's.
 
     Raises:
         SchemaMismatchError: See :func:`conform`.
@@ -74,7 +90,9 @@ def conform_schema(
         problem = (
             _missing(field)
             if field.name not in names
-            else _problem(struct[names[field.name]], field, check_nullability=check_nullability)
+            else _problem(
+                struct[names[field.name]], field, check_nullability=check_nullability, fields_by_name=fields_by_name
+            )
         )
         if problem is not None:
             problems.append(problem)
@@ -107,16 +125,30 @@ def fits(given: Any, wanted: Any) -> bool:
     return bool(_shape(given) == _shape(wanted))
 
 
+def fits_by_name(given: Any, wanted: Any) -> bool:
+    """Return whether every value of one Spark type is a value of another, if the fields of structs are matched by name."""
+    if isinstance(given, spark_types.StructType) and isinstance(wanted, spark_types.StructType):
+        pairs = pairs_by_name(given, wanted)
+        return pairs is not None and all(fits_by_name(one.dataType, two.dataType) for one, two in pairs)
+    if isinstance(given, spark_types.ArrayType) and isinstance(wanted, spark_types.ArrayType):
+        return fits_by_name(given.elementType, wanted.elementType)
+    if isinstance(given, spark_types.MapType) and isinstance(wanted, spark_types.MapType):
+        return fits_by_name(given.keyType, wanted.keyType) and fits_by_name(given.valueType, wanted.valueType)
+    return fits(given, wanted)
+
+
 def _column(given: Any, field: Any) -> Column:
     column = column_of(given.name)
-    same = _shape(given.dataType) == _shape(field.dataType)
-    return column if same else column.cast(field.dataType)
+    if _shape(given.dataType) == _shape(field.dataType):
+        return column
+    # Spark casts structs by the positions of their fields. It casts no null to a required field, which the writer checks.
+    return in_order_of(column, given.dataType, field.dataType).cast(nullable(field.dataType))
 
 
-def _problem(given: Any, field: Any, *, check_nullability: bool) -> str | None:
+def _problem(given: Any, field: Any, *, check_nullability: bool, fields_by_name: bool) -> str | None:
     if isinstance(given.dataType, spark_types.NullType) and field.nullable:
         return None
-    if not fits(given.dataType, field.dataType):
+    if not (fits_by_name if fields_by_name else fits)(given.dataType, field.dataType):
         return (
             f"column {field.name!r} does not fit; expected {field.dataType.simpleString()}, got "
             f"{given.dataType.simpleString()}: cast the column"

@@ -19,9 +19,17 @@ def has_struct(kind: Any) -> bool:
 def names_match(found: Any, expected: Any) -> bool:
     """Return whether the structs of two types, at any depth, have fields of the same names, ignoring case and order."""
     if isinstance(found, StructType) and isinstance(expected, StructType):
-        pairs = _pairs(found, expected)
+        pairs = pairs_by_name(found, expected)
         return pairs is not None and all(names_match(one.dataType, two.dataType) for one, two in pairs)
     return all(names_match(one, two) for one, two in zip(_inner(found), _inner(expected), strict=False))
+
+
+def pairs_by_name(found: StructType, expected: StructType) -> list[tuple[Any, Any]] | None:
+    """Return the fields of two structs in pairs of the same name, in the order of the second; None if one has no partner."""
+    by_name = {field.name.lower(): field for field in found.fields}
+    if len(found) != len(expected) or by_name.keys() != {field.name.lower() for field in expected.fields}:
+        return None
+    return [(by_name[field.name.lower()], field) for field in expected.fields]
 
 
 def in_order_of(value: Column, found: Any, expected: Any) -> Column:
@@ -37,7 +45,7 @@ def in_order_of(value: Column, found: Any, expected: Any) -> Column:
     if isinstance(found, StructType):
         fields = [
             in_order_of(value.getField(one.name), one.dataType, two.dataType).alias(two.name)
-            for one, two in _pairs(found, expected) or ()
+            for one, two in pairs_by_name(found, expected) or ()
         ]
         return F.when(value.isNotNull(), F.struct(*fields))
     if isinstance(found, ArrayType):
@@ -52,7 +60,7 @@ def type_in_order_of(found: Any, expected: Any) -> Any:
         return StructType(
             [
                 StructField(two.name, type_in_order_of(one.dataType, two.dataType), one.nullable)
-                for one, two in _pairs(found, expected) or ()
+                for one, two in pairs_by_name(found, expected) or ()
             ]
         )
     if isinstance(found, ArrayType) and isinstance(expected, ArrayType):
@@ -61,14 +69,6 @@ def type_in_order_of(found: Any, expected: Any) -> Any:
         key = type_in_order_of(found.keyType, expected.keyType)
         return MapType(key, type_in_order_of(found.valueType, expected.valueType), found.valueContainsNull)
     return found
-
-
-def _pairs(found: StructType, expected: StructType) -> list[tuple[Any, Any]] | None:
-    """Return the fields of two structs in pairs of the same name, in the order of the second; None if one has no partner."""
-    by_name = {field.name.lower(): field for field in found.fields}
-    if len(found) != len(expected) or by_name.keys() != {field.name.lower() for field in expected.fields}:
-        return None
-    return [(by_name[field.name.lower()], field) for field in expected.fields]
 
 
 def _same_order(found: Any, expected: Any) -> bool:

@@ -11,6 +11,7 @@ from icefloe.exceptions import ValidationError
 from icefloe.expressions import BooleanExpression
 from icefloe.spark.arguments import checked_frame
 from icefloe.spark.types.from_spark import schema_from_spark
+from icefloe.spark.types.nullability import nullable
 from icefloe.spark.writer.commit import FileChange, WriteMode, summary_properties
 from icefloe.spark.writer.options import checked_options, option_text
 from icefloe.spark.writer.partition_text import partition_spec
@@ -192,7 +193,8 @@ class WriteBuilder:
                 f"option {misplaced[0]}: expected a write to an existing table, got {misplaced[0]}={options[misplaced[0]]!r} beside a "
                 "new definition"
             )
-        schema = schema_from_spark(self._frame.schema)
+        # As in Spark, columns and fields of a new table may be null.
+        schema = schema_from_spark(nullable(self._frame.schema))
         properties = dict(self._properties)
         transaction = start(
             self._table.name() if isinstance(self._table, Table) else self._table,
