@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from icefloe.exceptions import ValidationError
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
 _WORDS = re.compile(
-    r"""(?P<space>\s+|--[^\n]*|/\*(?!\+).*?\*/)
+    r"""(?P<space>\s+|--(?:\\\n|[^\r\n])*)
+      |(?P<comment>/\*(?!\+))
       |(?P<raw>[rR](?:'[^']*'|"[^"]*"))
       |(?P<string>'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*")
       |(?P<quoted>`(?:[^`]|``)*`)
@@ -20,75 +17,74 @@ _WORDS = re.compile(
       |(?P<sign>=>|->|<=>|<=|>=|<>|!=|==|\|\||\|>|::|.)""",
     re.DOTALL | re.VERBOSE,
 )
+_COMMENT_MARKS = re.compile(r"/\*(?!\+)|\*/")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "0": "\0", "Z": "\x1a", "%": "\\%", "_": "\\_"}
 _PARSER_KEYWORDS = {
-    "ALTER",
-    "ANTI",
-    "AS",
-    "ASOF",
-    "BY",
-    "CASE",
-    "CREATE",
-    "CROSS",
-    "DELETE",
-    "DESC",
-    "DESCRIBE",
-    "DROP",
-    "ELSE",
-    "END",
-    "EXCEPT",
-    "FROM",
-    "FULL",
-    "GLOBAL",
-    "GROUP",
-    "HAVING",
-    "IN",
-    "INNER",
-    "INSERT",
-    "INTERSECT",
-    "INTO",
-    "IS",
-    "JOIN",
-    "LATERAL",
-    "LEFT",
-    "LIKE",
-    "LIMIT",
-    "LOCAL",
-    "MERGE",
-    "NATURAL",
-    "NOT",
-    "NULL",
-    "ON",
-    "OR",
-    "ORDER",
-    "OUTER",
-    "PIVOT",
-    "QUALIFY",
-    "RIGHT",
-    "ROW",
-    "ROWS",
-    "SELECT",
-    "SEMI",
-    "SET",
-    "SHOW",
-    "STRAIGHT_JOIN",
-    "TABLE",
-    "TABLESAMPLE",
-    "THEN",
-    "TOP",
-    "UNION",
-    "UNPIVOT",
-    "UPDATE",
-    "USE",
-    "USING",
-    "VALUES",
-    "WHEN",
-    "WHERE",
-    "WINDOW",
-    "WITH",
+    *(
+        "ALTER",
+        "ANTI",
+        "AS",
+        "ASOF",
+        "BY",
+        "CASE",
+        "CREATE",
+        "CROSS",
+        "DELETE",
+        "DESC",
+        "DESCRIBE",
+        "DROP",
+        "ELSE",
+        "END",
+    ),
+    *(
+        "EXCEPT",
+        "FROM",
+        "FULL",
+        "GLOBAL",
+        "GROUP",
+        "HAVING",
+        "IN",
+        "INNER",
+        "INSERT",
+        "INTERSECT",
+        "INTO",
+        "IS",
+        "JOIN",
+    ),
+    *(
+        "LATERAL",
+        "LEFT",
+        "LIKE",
+        "LIMIT",
+        "LOCAL",
+        "MERGE",
+        "NATURAL",
+        "NOT",
+        "NULL",
+        "ON",
+        "OR",
+        "ORDER",
+        "OUTER",
+        "PIVOT",
+    ),
+    *(
+        "QUALIFY",
+        "RIGHT",
+        "ROW",
+        "ROWS",
+        "SELECT",
+        "SEMI",
+        "SET",
+        "SHOW",
+        "STRAIGHT_JOIN",
+        "TABLE",
+        "TABLESAMPLE",
+        "THEN",
+    ),
+    *("TOP", "UNION", "UNPIVOT", "UPDATE", "USE", "USING", "VALUES", "WHEN", "WHERE", "WINDOW", "WITH"),
 }
-_BEFORE_VALUES = ("CASE", "WHEN", "THEN", "ELSE", "AND", "OR", "NOT", "BETWEEN", "LIKE", "ILIKE", "RLIKE", "DIV")
-_ESCAPED = re.compile(r"\\(u[0-9A-Fa-f]{4}|.)", re.DOTALL)
+_TYPES_WITH_PARAMETERS = ("ARRAY", "MAP", "STRUCT")
+_ESCAPED = re.compile(r"\\(u[0-9A-Fa-f]{4}|U(?:0010|000[0-9A-Fa-f])[0-9A-Fa-f]{4}|[01][0-7]{2}|.)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -120,25 +116,45 @@ class Word:
 def words_of(text: str) -> list[Word]:
     """Return the words of a text without spaces and comments; hints are signs and words.
 
+    Raises:
+        ValidationError: A comment does not end.
+
     Examples:
         >>> [word.text for word in words_of("SELECT `a b`, 'it''s' -- all")]
         ['SELECT', 'a b', ',', "it's"]
     """
-    words = []
-    for found in _WORDS.finditer(text):
+    words, at = list[Word](), 0
+    while at < len(text):
+        found = _WORDS.match(text, at)
+        assert found is not None, "any character is a sign"
         kind, value = found.lastgroup or "sign", found[0]
-        if kind == "space":
-            continue
-        if kind == "raw":
-            kind, value = "string", value[2:-1]
-        elif kind == "string":
-            value = _unescaped(value)
-        elif kind == "quoted":
-            value = value[1:-1].replace("``", "`")
-        words.append(Word(kind, value, found.start(), found.end()))
+        start, at = at, found.end()
+        if kind == "comment":
+            at = _comment_end(text, start)
+        elif kind != "space":
+            words.append(_word(kind, value, start))
     while words and words[-1].text == ";" and words[-1].kind == "sign":
         words.pop()
     return words
+
+
+def _word(kind: str, value: str, start: int) -> Word:
+    end = start + len(value)
+    if kind == "raw":
+        return Word("string", value[2:-1], start, end)
+    if kind == "string":
+        return Word(kind, _unescaped(value), start, end)
+    return Word(kind, value[1:-1].replace("``", "`") if kind == "quoted" else value, start, end)
+
+
+def _comment_end(text: str, start: int) -> int:
+    """Return the offset after a comment in brackets; such comments nest."""
+    depth = 0
+    for mark in _COMMENT_MARKS.finditer(text, start):
+        depth += -1 if mark[0] == "*/" else 1
+        if depth == 0:
+            return mark.end()
+    raise ValidationError(f"SQL, at character {start + 1}: the comment does not end; expected */ after /*, got none")
 
 
 def _unescaped(literal: str) -> str:
@@ -146,9 +162,28 @@ def _unescaped(literal: str) -> str:
 
     def plain(found: re.Match[str]) -> str:
         code = found[1]
-        return chr(int(code[1:], 16)) if len(code) > 1 else _ESCAPES.get(code, code)
+        if len(code) == 1:
+            return _ESCAPES.get(code, code)
+        return chr(int(code, 8) if code.isdigit() else int(code[1:], 16))
 
-    return _ESCAPED.sub(plain, literal[1:-1].replace(quote * 2, quote))
+    text = _ESCAPED.sub(plain, literal[1:-1].replace(quote * 2, quote))
+    # Two escapes may be the halves of one character.
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def with_backquotes(text: str) -> str:
+    """Return a statement whose names in double quotes are in backquotes, for a session in which double quotes are around names.
+
+    Examples:
+        >>> with_backquotes('SELECT "a""b", "c`d" FROM t')
+        'SELECT `a"b`, `c``d` FROM t'
+    """
+    for word in reversed(words_of(text)):
+        quoted = text[word.start : word.end]
+        if quoted.startswith('"'):
+            name = quoted[1:-1].replace('""', '"').replace("`", "``")
+            text = f"{text[: word.start]}`{name}`{text[word.end :]}"
+    return text
 
 
 def with_quoted_keywords(text: str) -> str:
@@ -241,12 +276,13 @@ class Cursor:
         return tuple(parts)
 
     def string(self) -> str:
-        """Return the string literal that follows."""
-        word = self.peek()
-        if word is None or word.kind != "string":
+        """Return the string literal that follows; literals side by side are one."""
+        first = self.index
+        while (word := self.peek()) is not None and word.kind == "string":
+            self.index += 1
+        if self.index == first:
             raise self.error("a string in quotes")
-        self.index += 1
-        return word.text
+        return "".join(word.text for word in self.words[first : self.index])
 
     def number(self) -> int:
         """Return the whole number that follows."""
@@ -309,50 +345,26 @@ class Cursor:
         return ValidationError(f"SQL, at character {start + 1}: expected {expected}, got {got}")
 
 
-def depths(words: Sequence[Word]) -> Iterator[tuple[Word, int]]:
-    """Yield each word with the number of parentheses, brackets and CASE expressions around it.
-
-    The words that open and close one are outside of it, but END, like all within CASE, is inside. END where a value is expected is the
-    name of a column.
-
-    Examples:
-        >>> [depth for _, depth in depths(words_of("(a) + CASE WHEN end THEN b END + end"))]
-        [0, 1, 0, 0, 0, 1, 1, 1, 1, 1, 0, 0]
-    """
-    opened: list[str] = []
-    before: Word | None = None
-    for word in words:
-        if word.is_keyword(")", "]"):
-            while opened and opened.pop() == "CASE":
-                pass
-        yield word, len(opened)
-        if word.is_keyword("(", "[", "CASE"):
-            opened.append(word.text.upper())
-        elif word.is_keyword("END") and opened[-1:] == ["CASE"] and not _expects_value(before):
-            opened.pop()
-        before = word
-
-
-def _expects_value(word: Word | None) -> bool:
-    """Return whether a value follows a word."""
-    return word is None or word.is_keyword(*_BEFORE_VALUES) or (word.kind == "sign" and word.text not in (")", "]"))
-
-
 def split_items(text: str) -> list[str]:
     """Return the parts of a text between commas outside of parentheses, brackets and angle brackets of types.
 
     Examples:
         >>> split_items("a, bucket(16, b), 'x,y'")
         ['a', 'bucket(16, b)', "'x,y'"]
+        >>> split_items("a = b < c, d map<int, array<int>>")
+        ['a = b < c', 'd map<int, array<int>>']
     """
-    parts, depth, start = [], 0, 0
+    parts, start, opened = [], 0, list[str]()
+    before: Word | None = None
     for word in words_of(text):
-        if word.is_keyword("(", "[", "<"):
-            depth += 1
-        elif word.is_keyword(")", "]", ">"):
-            depth -= 1
-        elif word.is_keyword(",") and depth == 0:
+        of_type = before is not None and before.is_keyword(*_TYPES_WITH_PARAMETERS)
+        if word.is_keyword("(", "[") or (word.is_keyword("<") and of_type):
+            opened.append(word.text)
+        elif opened and (word.is_keyword(")", "]") or (word.is_keyword(">") and opened[-1] == "<")):
+            opened.pop()
+        elif word.is_keyword(",") and not opened:
             parts.append(text[start : word.start].strip())
             start = word.end
+        before = word
     last = text[start:].strip()
     return [*parts, last] if last or parts else []

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
-from icefloe.exceptions import ValidationError
+from icefloe.exceptions import FeatureUnsupportedError, ValidationError
 
 
 def test_write_order_is_read_to_its_end(sql, lake, name):
@@ -83,3 +85,100 @@ def test_a_wrong_end_of_a_statement_changes_nothing(sql, lake, name, change):
     with pytest.raises(ValidationError, match="expected the end of the statement, got 'and'"):
         sql(f"ALTER TABLE {name} {change} and more")
     assert lake.catalog.load_table(name.removeprefix("lake.")).metadata == before
+
+
+def shape(schema):
+    """The columns of a schema as text: name, type, and comment."""
+    return [f"{field.name} {field.field_type} {field.doc}" for field in schema.fields]
+
+
+def test_columns_are_altered_in_each_form_of_spark(sql, lake):
+    """Spark's grammar: COLUMN may be left out, CHANGE repeats the name, and one statement changes several columns."""
+    sql("CREATE TABLE lake.db.altered (a int, b float, c int, d int, comment string, s struct<x: int, y: int>)")
+    for change in (
+        "ALTER a TYPE bigint",
+        "CHANGE b TYPE double",
+        "CHANGE COLUMN c c bigint COMMENT 'of c' FIRST",
+        "CHANGE d D int AFTER c",
+        "CHANGE comment comment string COMMENT 'a' 'b'",
+        "CHANGE COLUMN s.x x bigint",
+        "CHANGE s s struct<x: bigint, y: int> COMMENT 'same type'",
+        "ALTER /* one /* nested */ */ COLUMN s.y TYPE bigint, a COMMENT 'it''s, \\101\\u0042\\U0001F600\\uD83D\\uDE00'; -- end",
+    ):
+        sql(f"ALTER TABLE lake.db.altered {change}")
+    schema = lake.catalog.load_table("db.altered").schema()
+    assert shape(schema) == [
+        "c long of c",
+        "d int None",
+        "a long it's, AB😀😀",
+        "b double None",
+        "comment string ab",
+        "s struct<7: x: optional long, 8: y: optional long> same type",
+    ]
+    for wrong, problem in {
+        "CHANGE COLUMN d e int": "the name stays; expected d, got e: ALTER TABLE ... RENAME COLUMN d TO e changes it",
+        "CHANGE COLUMN d d int NOT NULL": "ALTER TABLE ... ALTER COLUMN d SET NOT NULL sets it",
+        "ALTER COLUMN d TYPE bigint COMMENT 'lost'": "expected one change, got several",
+        "ALTER COLUMN d TYPE bigint NOT NULL": "expected one change, got several",
+        "ALTER COLUMN d TYPE bigint, D COMMENT 'twice'": "expected one change, got several",
+        "ALTER COLUMN d": "expected TYPE, COMMENT",
+        "CHANGE": "expected a column, got the end of the statement",
+        "ALTER COLUMN d TYPE strings": "expected a type of Spark such as bigint or struct<a: int>, got 'strings'",
+        "DROP COLUMN d CASCADE": "expected the end of the statement, got 'CASCADE'",
+        "DROP COLUMNS (a, d b)": "expected the end of the statement, got 'b'",
+        "DROP COLUMN ()": "expected a column",
+        "ADD COLUMN z int COMMENT 'a' COMMENT 'b'": "column 'z' has COMMENT twice; expected it once",
+        "ALTER /* COLUMN d TYPE bigint": "the comment does not end",
+    }.items():
+        with pytest.raises(ValidationError, match=re.escape(problem)):
+            sql(f"ALTER TABLE lake.db.altered {wrong}")
+    assert lake.catalog.load_table("db.altered").schema() == schema
+
+
+def test_clauses_of_new_columns_are_in_any_order(sql, lake):
+    sql(
+        "CREATE TABLE lake.db.clauses (id int COMMENT 'key' NOT NULL, at struct<first: int, after: string COMMENT ', >'>)"
+    )
+    sql("ALTER TABLE lake.db.clauses ADD COLUMN a map<string, struct<comment: int, default: int>> AFTER id COMMENT 'a'")
+    sql(
+        "ALTER TABLE lake.db.clauses ADD COLUMNS (b int FIRST COMMENT 'b', at.not decimal(9, 2) AFTER first, c array<int>)"
+    )
+    schema = lake.catalog.load_table("db.clauses").schema()
+    assert shape(schema) == [
+        "b int b",
+        "id int key",
+        "a map<string, struct<8: comment: optional int, 9: default: optional int>> a",
+        "at struct<3: first: optional int, 11: not: optional decimal(9, 2), 4: after: optional string (, >)> None",
+        "c list<int> None",
+    ]
+    assert schema.find_field("id").required
+    sql("ALTER TABLE lake.db.clauses REPLACE COLUMNS (id bigint, name string COMMENT 'new')")
+    replaced = lake.catalog.load_table("db.clauses").schema()
+    assert shape(replaced) == ["id long None", "name string new"]
+    assert not replaced.field_ids & schema.field_ids
+    for wrong in ("id int FIRST", "s.id int", "id int DEFAULT 5", "id int GENERATED ALWAYS AS (1)", "PRIMARY KEY (id)"):
+        with pytest.raises((ValidationError, FeatureUnsupportedError), match="CREATE TABLE: "):
+            sql(f"CREATE TABLE lake.db.wrong ({wrong})")
+
+
+def test_properties_need_a_value_each_and_a_key_once(sql, lake, name):
+    sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('a' = 'x' 'y', b.c == FALSE, d 1.5, 'e' \"q\")")
+    before = lake.catalog.load_table(name.removeprefix("lake.")).properties
+    assert [before[key] for key in ("a", "b.c", "d", "e")] == ["xy", "false", "1.5", "q"]
+    for wrong in ("SET TBLPROPERTIES ('a')", "SET TBLPROPERTIES ('a' = b)", "SET TBLPROPERTIES ('a' = 1, a = 2)"):
+        with pytest.raises(ValidationError, match=r"value of 'a'|'a' is given twice"):
+            sql(f"ALTER TABLE {name} {wrong}")
+    for wrong in ("SET TBLPROPERTIES ()", "UNSET TBLPROPERTIES ('a' = 'x')", "UNSET TBLPROPERTIES (a b)"):
+        with pytest.raises(ValidationError, match="SQL, at character"):
+            sql(f"ALTER TABLE {name} {wrong}")
+    assert lake.catalog.load_table(name.removeprefix("lake.")).properties == before
+
+
+def test_a_local_order_leaves_the_distribution_as_it_is(sql, lake, name):
+    for order, mode in (
+        ("LOCALLY ORDERED BY id", None),
+        ("DISTRIBUTED BY PARTITION", "hash"),
+        ("LOCALLY ORDERED BY id", "hash"),
+    ):
+        sql(f"ALTER TABLE {name} WRITE {order}")
+        assert lake.catalog.load_table(name.removeprefix("lake.")).properties.get("write.distribution-mode") == mode

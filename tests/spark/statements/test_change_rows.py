@@ -294,3 +294,35 @@ def test_changes_refuse_numbers_within_values_out_of_range_in_every_mode(spark, 
                 with pytest.raises(SchemaMismatchError, match=problem):
                     sql(statement)
     assert sql(f"SELECT * FROM {pairs}") == [(1, (1, 2), [(1, 2)], {"k": (1, 2)})]
+
+
+@pytest.mark.parametrize(
+    "clause",
+    ["LIMIT 1", "ORDER BY id LIMIT 1", "GROUP BY id", "UNION SELECT 1", "HAVING id = 1", "; SELECT 1", ") OR (id = 2"],
+)
+@pytest.mark.parametrize("change", ["DELETE FROM {}", "UPDATE {} SET id = 5"])
+def test_changes_refuse_clauses_after_their_condition(sql, name, change, clause):
+    """DELETE ... LIMIT 1 of another dialect must not delete all rows."""
+    with pytest.raises(ValidationError):
+        sql(f"{change.format(name)} WHERE id < 3 {clause}")
+    assert sql(f"SELECT id FROM {name} ORDER BY id") == [(1,), (2,), (3,)]
+
+
+def test_update_distinguishes_comparisons_from_types(sql, name):
+    sql(f"UPDATE {name} SET name = id < 2, id == id << 1")
+    assert sql(f"SELECT * FROM {name} ORDER BY id") == [(2, "true"), (4, "false"), (6, "false")]
+
+
+def test_names_in_double_quotes_are_no_texts(spark, sql, name):
+    with settings(spark, {"spark.sql.ansi.enabled": "true", "spark.sql.ansi.doubleQuotedIdentifiers": "true"}):
+        assert sql(f'SELECT "id" FROM {name} WHERE name = "name" ORDER BY id') == [(1,), (2,)]
+        sql(f'DELETE FROM {name} WHERE name = "name" AND "id" > 1')
+        sql(f'INSERT INTO {name} ("name", "id") SELECT "name", "id" + 10 FROM {name} WHERE \'a\' = "name"')
+    assert sql(f"SELECT * FROM {name} ORDER BY id") == [(1, "a"), (3, None), (11, "a")]
+
+
+def test_rows_change_where_spark_reads_parquet_by_its_newer_reader(spark, sql, name):
+    with settings(spark, {"spark.sql.sources.useV1SourceList": ""}):
+        sql(f"UPDATE {name} SET name = 'x' WHERE id + 0 = 1")
+        sql(f"DELETE FROM {name} WHERE id + 0 = 2")
+    assert sql(f"SELECT * FROM {name} ORDER BY id") == [(1, "x"), (3, None)]

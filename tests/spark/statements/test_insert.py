@@ -77,3 +77,50 @@ def test_default_for_a_required_column_is_refused(sql, lake):
     with pytest.raises((ValidationError, SchemaMismatchError)):
         sql("INSERT INTO lake.db.required VALUES (DEFAULT, 'a')")
     assert lake.catalog.load_table("db.required").snapshots() == []
+
+
+def test_default_is_null_in_every_form_of_a_query(sql, name):
+    for query in ("SELECT 7, DEFAULT", "(VALUES (7, DEFAULT))", "SELECT 7, default FROM (SELECT 1) WHERE 1 IN (1)"):
+        sql(f"INSERT OVERWRITE {name} {query}")
+        assert rows(sql, name) == [(7, None)]
+    sql(f"INSERT OVERWRITE {name} SELECT 7, concat('DEFAULT', f) FROM (SELECT ', DEFAULT' AS f)")
+    assert rows(sql, name) == [(7, "DEFAULT, DEFAULT")]
+
+
+def test_queries_have_a_with_clause_of_their_own(sql, name):
+    sql(f"WITH a AS (SELECT 8 AS id) INSERT INTO {name} WITH b AS (SELECT id, 'x' FROM a) SELECT * FROM b")
+    assert rows(sql, name)[3:] == [(8, "x")]
+
+
+@pytest.mark.parametrize(
+    ("insert", "problem"),
+    [
+        ("(name) BY NAME SELECT 9 AS id", "got both"),
+        ("PARTITION () SELECT 9, 'x'", "expected a partition column"),
+        ("PARTITION (id = 1, ID = 2) SELECT 'x'", "column 'ID' is given twice"),
+        ("REPLACE WHERE SELECT 1, 'x'", "expected a query after the condition"),
+    ],
+)
+def test_clauses_that_contradict_each_other_are_refused(sql, name, insert, problem):
+    with pytest.raises(ValidationError, match=problem):
+        sql(f"INSERT INTO {name} {insert}")
+    assert len(rows(sql, name)) == 3
+
+
+REPLACED = {
+    r"`Kind` = 'it\'s ' '\\'": "b",
+    "kind /* or 'a' */ <=> \"a\"": "a",
+    "AT >= TIMESTAMP '2026-01-02 00:00:00' AND at < '2026-01-03'": "b",
+    "at < DATE '2026-01-01' + INTERVAL 1 DAY": "a",
+    "kind IN ('a', 'c') AND (kind = 'a')": "a",
+}
+
+
+@pytest.mark.parametrize("condition", REPLACED)
+def test_replace_where_has_the_meaning_of_spark(sql, condition):
+    """Texts have Spark's escapes, names match in any case, times are of the session's zone, and the query may be in parentheses."""
+    sql("CREATE OR REPLACE TABLE lake.db.zoned (id int, kind string, at timestamp) PARTITIONED BY (kind, at)")
+    at = "TIMESTAMP '2026-01-01 23:00:00'"
+    sql(f"INSERT INTO lake.db.zoned VALUES (1, 'a', {at}), (2, :kind, {at} + INTERVAL 1 DAY)", {"kind": QUOTED})
+    sql(f"INSERT INTO lake.db.zoned REPLACE WHERE {condition} (SELECT 3, 'b', NULL)")
+    assert sql("SELECT id FROM lake.db.zoned ORDER BY id") == [(2 if REPLACED[condition] == "a" else 1,), (3,)]

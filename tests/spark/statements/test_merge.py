@@ -25,6 +25,34 @@ def test_merge_names_the_columns_of_its_source(sql, name):
     assert rows(sql, name) == [(1, "x"), (2, "b"), (3, None), (4, "y")]
 
 
+def test_merge_takes_full_names_of_target_and_source(sql, name):
+    sql("CREATE OR REPLACE TABLE lake.db.named_source AS SELECT 2L AS id, 'c' AS name")
+    on = f"{name}.id = lake.db.named_source.id"
+    sql(
+        f"MERGE INTO {name} USING lake.db.named_source ON {on} WHEN MATCHED THEN UPDATE SET name = lake.db.named_source.name"
+    )
+    assert rows(sql, name) == [(1, "a"), (2, "c"), (3, None)]
+
+
+def test_merge_refuses_one_name_for_target_and_source(sql, name):
+    """Both sides of `t.id = t.id` would be the source's, so every row would match."""
+    sql("CREATE NAMESPACE IF NOT EXISTS lake.other")
+    table = name.rsplit(".", maxsplit=1)[-1]
+    sql(f"CREATE OR REPLACE TABLE lake.other.{table} AS SELECT 2L AS id")
+    with pytest.raises(ValidationError, match=f"have the same name '{table}'; expected an alias"):
+        sql(f"MERGE INTO {name} USING lake.other.{table} ON {table}.id = {table}.id WHEN MATCHED THEN DELETE")
+    assert len(rows(sql, name)) == 3
+    sql(f"DROP TABLE lake.other.{table}")
+    sql("DROP NAMESPACE lake.other")
+
+
+def test_merge_inserts_comparisons_and_defaults(sql, name):
+    source = "USING (SELECT 8 AS id UNION ALL SELECT 9) AS s ON t.id = s.id WHEN NOT MATCHED"
+    sql(f"MERGE INTO {name} t {source} AND s.id = 8 THEN INSERT (id, name) VALUES (s.id, s.id < 9)")
+    sql(f"MERGE INTO {name} t {source} THEN INSERT (name, id) VALUES (DEFAULT, s.id)")
+    assert rows(sql, name)[3:] == [(8, "true"), (9, None)]
+
+
 def test_merge_stores_all_columns_as_spark_stores_them(sql, name):
     source = "(SELECT 1 AS id, 5 AS name UNION ALL SELECT 2.0BD, null UNION ALL SELECT 9, 7) AS s"
     clauses = "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"

@@ -38,3 +38,16 @@ def test_refresh_table_updates_the_entry_of_spark(spark, sql, lake, name):
     assert spark.table(plain).columns == ["id", "name", "later"]
     with pytest.raises(NoSuchTableError):
         sql("REFRESH TABLE lake.db.nope")
+
+
+def test_describe_of_a_column_and_of_a_query(sql, name):
+    sql(f"ALTER TABLE {name} ALTER COLUMN name COMMENT 'label'")
+    described = [("col_name", "name"), ("data_type", "string"), ("comment", "label")]
+    for words in ("DESCRIBE", "DESC TABLE", "DESCRIBE TABLE EXTENDED", "DESC FORMATTED"):
+        assert sql(f"{words} {name} NAME") == described
+    assert sql(f"DESCRIBE {name} id") == [("col_name", "id"), ("data_type", "bigint"), ("comment", "NULL")]
+    for words in ("DESCRIBE", "DESC QUERY"):
+        assert sql(f"{words} SELECT id, upper(name) AS n FROM {name}") == [
+            ("id", "bigint", None),
+            ("n", "string", None),
+        ]

@@ -25,13 +25,14 @@ _ZONE = "spark.sql.session.timeZone"
 _OFFSET = re.compile(r"(?:GMT|UTC|UT)?([+-])(\d{1,2})(?::(\d{2}))?")
 
 
-def where(condition: str, schema: Schema, spark: Any = None) -> BooleanExpression:
+def where(condition: str, schema: Schema, spark: Any = None, *, case_sensitive: bool = False) -> BooleanExpression:
     """Return the filter of a condition: names match in any case, and a time without an offset is one of the session's time zone.
 
     Args:
         condition: A condition of Spark SQL.
         schema: The table's schema.
         spark: Session, which computes constants such as `current_date() - 7`; None for UTC and literals alone.
+        case_sensitive: Match names in their case alone.
 
     Raises:
         ResolveError: A column does not exist.
@@ -42,7 +43,8 @@ def where(condition: str, schema: Schema, spark: Any = None) -> BooleanExpressio
 
         condition = fold(condition, spark)
     expression = Filter.of(filter_text(condition), schema).expression
-    return _resolved(expression, schema, zone_of("UTC" if spark is None else spark.conf.get(_ZONE)))
+    zone = zone_of("UTC" if spark is None else spark.conf.get(_ZONE))
+    return _resolved(expression, schema, zone, case_sensitive=case_sensitive)
 
 
 def zone_of(name: str) -> tzinfo:
@@ -58,16 +60,19 @@ def zone_of(name: str) -> tzinfo:
     return timezone(-shift if offset[1] == "-" else shift)
 
 
-def _resolved(expression: BooleanExpression, schema: Schema, zone: tzinfo) -> BooleanExpression:
+def _resolved(
+    expression: BooleanExpression, schema: Schema, zone: tzinfo, *, case_sensitive: bool
+) -> BooleanExpression:
     if isinstance(expression, (And, Or)):
-        left, right = (_resolved(side, schema, zone) for side in (expression.left, expression.right))
+        sides = (expression.left, expression.right)
+        left, right = (_resolved(side, schema, zone, case_sensitive=case_sensitive) for side in sides)
         return And(left, right) if isinstance(expression, And) else Or(left, right)
     if isinstance(expression, Not):
-        return Not(_resolved(expression.child, schema, zone))
+        return Not(_resolved(expression.child, schema, zone, case_sensitive=case_sensitive))
     name = next(column_names(expression), None)
     if name is None:
         return expression
-    field = schema.find_field(name, case_sensitive=False)
+    field = schema.find_field(name, case_sensitive=case_sensitive)
     own: Any = with_column(expression, schema.find_column_name(field.field_id) or name)  # type: ignore[arg-type]
     if isinstance(field.field_type, TimestamptzType) and isinstance(own.term, Reference):
         return _with_literals(own, lambda value: _in_zone(value, zone))

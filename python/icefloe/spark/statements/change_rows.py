@@ -127,7 +127,7 @@ def _planned(  # noqa: PLR0913 - the parts of one statement
 
 def _filter(statement: Statement, parts: tuple[str, ...], alias: str, condition: str) -> Filter | None:
     name = ".".join(quoted(part) for part in parts)
-    table, columns = single_table(statement, f"SELECT 1 FROM {name} AS {quoted(alias)} WHERE {condition}")
+    table, columns = single_table(statement, f"SELECT 1 FROM {name} AS {quoted(alias)} WHERE ({condition})")
     return pushdown_of(statement, table, columns).row_filter
 
 
@@ -141,7 +141,8 @@ def _rows(
         ValidationError: Spark refuses the condition or a value for another reason.
     """
     frame = located_frame(statement.spark, target.planned)
-    where = "" if condition is None else f" WHERE {condition}"
+    # In parentheses, Spark accepts no clause after the condition, such as LIMIT.
+    where = "" if condition is None else f" WHERE ({condition})"
     text = f"{statement.above}SELECT {', '.join(selected)} FROM {TARGET} AS {quoted(alias)}{where}"
     try:
         rows = frame_of_query(statement, text, {TARGET: frame})

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql.types import StructType
-
 from icefloe.exceptions import (
     FeatureUnsupportedError,
     NoSuchTableError,
@@ -14,6 +12,7 @@ from icefloe.exceptions import (
     ValidationError,
 )
 from icefloe.spark.lexer import Cursor
+from icefloe.spark.statements.column_definition import struct_of
 from icefloe.spark.statements.query import frame_of_query
 from icefloe.spark.statements.table_clauses import properties_of
 from icefloe.spark.types.from_spark import schema_from_spark
@@ -24,6 +23,7 @@ from icefloe.spark.writer.write import write_files
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
 
     from icefloe.spark.statements.attached import AttachedCatalog
     from icefloe.spark.statements.query import Statement
@@ -41,7 +41,7 @@ class Definition:
         replace: The table is replaced.
         create: The table is created if it does not exist.
         if_not_exists: A table that exists is left as it is.
-        columns: DDL text of the columns; None without columns.
+        columns: Texts of the columns; None without columns.
         partitioning: Items of PARTITIONED BY.
         location: LOCATION.
         properties: TBLPROPERTIES and COMMENT.
@@ -52,7 +52,7 @@ class Definition:
     replace: bool = False
     create: bool = True
     if_not_exists: bool = False
-    columns: str | None = None
+    columns: list[str] | None = None
     partitioning: list[str] = field(default_factory=list)
     location: str | None = None
     properties: dict[str, str] = field(default_factory=dict)
@@ -66,10 +66,10 @@ def create_table(statement: Statement, text: str) -> None:
     if made.if_not_exists and lake.catalog.table_exists(identifier):
         return
     frame = None if made.query is None else frame_of_query(statement, made.query)
-    struct = StructType.fromDDL(made.columns) if made.columns is not None else _nullable(frame)
+    struct = struct_of(made.columns, "CREATE TABLE") if made.columns is not None else _nullable(frame)
     _check_names(statement, struct)
     schema = schema_from_spark(struct)
-    spec = partition_spec(schema, made.partitioning)
+    spec = partition_spec(schema, made.partitioning, case_sensitive=statement.case_sensitive())
     definition: dict[str, Any] = {"location": made.location, "partition_spec": spec, "properties": made.properties}
     if frame is None:
         make = lake.catalog.create_table
@@ -116,12 +116,18 @@ def parsed_definition(text: str) -> Definition:
     else:
         cursor.expect("REPLACE", "TABLE")
         made.replace, made.create = True, False
-    made.if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
+    made.if_not_exists = not made.replace and cursor.accept("IF", "NOT", "EXISTS")
     made.name = cursor.names()
     following = cursor.peek()
     if following is not None and following.is_keyword("("):
-        made.columns = cursor.group()
-    while not cursor.done:
+        made.columns = cursor.items()
+        if not made.columns:
+            raise cursor.error("a column in the parentheses before")
+    given: set[str] = set()
+    while (word := cursor.peek()) is not None:
+        if word.text.upper() in given:
+            raise ValidationError(f"CREATE TABLE: {word.text.upper()} is given twice; expected each clause once")
+        given.add(word.text.upper())
         _clause(cursor, made)
     if made.columns is None and made.query is None:
         raise ValidationError(f"CREATE TABLE {'.'.join(made.name)}: expected columns or AS with a query, got neither")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 from dataclasses import replace
 from datetime import datetime, timezone
@@ -13,8 +12,10 @@ from icefloe.exceptions import FeatureUnsupportedError, SchemaMismatchError, Val
 from icefloe.expressions import EqualTo, IsNaN, IsNull, literal
 from icefloe.expressions.tree import all_of
 from icefloe.spark.lexer import Cursor, split_items, words_of
+from icefloe.spark.maintenance.where import where
 from icefloe.spark.statements.assignment import assigned
-from icefloe.spark.statements.literals import literal_text, with_literals
+from icefloe.spark.statements.brackets import depths
+from icefloe.spark.statements.literals import with_literals
 from icefloe.spark.statements.query import frame_of_query
 from icefloe.spark.types.conform import quoted
 from icefloe.spark.types.to_spark import to_spark_schema
@@ -24,10 +25,13 @@ from icefloe.types import TimestampType
 
 if TYPE_CHECKING:
     from icefloe.expressions import BooleanExpression
+    from icefloe.spark.lexer import Word
     from icefloe.spark.statements.query import Statement
     from icefloe.spark.writer.commit import WriteMode
     from icefloe.table import Table
 
+_QUERIES = ("SELECT", "WITH", "VALUES", "FROM", "TABLE")
+_BEFORE_SUBQUERIES = ("IN", "EXISTS", "AND", "OR", "NOT", "ANY", "SOME", "ALL", "LIKE", "ILIKE", "BETWEEN")
 _OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
 
 
@@ -50,9 +54,13 @@ def insert(statement: Statement, text: str) -> None:
     columns = None
     if _column_list(cursor):
         columns = [_name(item) for item in cursor.items()]
-        by_name = cursor.accept("BY", "NAME") or by_name
+        if by_name or cursor.accept("BY", "NAME"):
+            raise ValidationError("INSERT: expected BY NAME or the names of columns, got both: leave one of them out")
     condition = _replaced(cursor, overwrite=overwrite)
-    query = statement.above + with_null_defaults(cursor.rest())
+    query = with_null_defaults(cursor.rest())
+    if statement.above:
+        # A query with a WITH clause of its own has both in Spark's grammar only where the own one is within parentheses.
+        query = f"{statement.above}SELECT * FROM ({query})" if Cursor(query).at("WITH") else statement.above + query
 
     struct = to_spark_schema(table.schema())
     static = _static_values(statement, struct, constants)
@@ -72,27 +80,44 @@ def insert(statement: Statement, text: str) -> None:
 
 
 def with_null_defaults(query: str) -> str:
-    """Return a query in which each DEFAULT that is a whole value of VALUES is NULL: columns of writable tables have no other default.
+    """Return a query in which each DEFAULT that is a whole value is NULL: columns of writable tables have no other default.
+
+    Such a value is one of VALUES or of the SELECT list, in parentheses around the query or not.
 
     Examples:
         >>> with_null_defaults("VALUES (1, DEFAULT), (DEFAULT, f(b))")
         'VALUES (1, NULL), (NULL, f(b))'
+        >>> with_null_defaults("SELECT DEFAULT, b FROM t WHERE c IN (1, 2)")
+        'SELECT NULL, b FROM t WHERE c IN (1, 2)'
     """
     words = words_of(query)
-    if not words or not words[0].is_keyword("VALUES"):
-        return query
-    within_row: list[bool] = []  # for each open parenthesis, whether it is around a row
-    defaults = []
-    for before, word in itertools.pairwise(words):
-        if word.is_keyword("("):
-            within_row.append(not within_row and before.is_keyword("VALUES", ","))
-        elif word.is_keyword(")") and within_row:
-            within_row.pop()
-        elif word.is_keyword("DEFAULT") and before.is_keyword("VALUES", "(", ",") and within_row in ([], [True]):
-            defaults.append(word)
+    around = next((index for index, word in enumerate(words) if not word.is_keyword("(")), len(words))
+    defaults = _defaults_in_rows(words[around:]) if around < len(words) else []
     for word in reversed(defaults):
         query = f"{query[: word.start]}NULL{query[word.end :]}"
     return query
+
+
+def _defaults_in_rows(words: list[Word]) -> list[Word]:
+    """Return the words DEFAULT that are whole values of VALUES or of the list after SELECT, the first of the words."""
+    of_rows = words[0].is_keyword("VALUES")
+    if not of_rows and not words[0].is_keyword("SELECT"):
+        return []
+    within_row: list[bool] = []  # for each open parenthesis, whether it is around a row
+    defaults = []
+    for before, word, after in zip(words, words[1:], [*words[2:], None], strict=False):
+        if not (of_rows or within_row) and word.is_keyword("FROM"):
+            break
+        ends = after is None or after.is_keyword(",", ")") or after.is_keyword("FROM")
+        if word.is_keyword("("):
+            within_row.append(of_rows and not within_row and before.is_keyword("VALUES", ","))
+        elif word.is_keyword(")"):
+            if not within_row:
+                break
+            within_row.pop()
+        elif word.is_keyword("DEFAULT") and ends and before.is_keyword("VALUES", "SELECT", "(", ","):
+            defaults += [word] if within_row in ([], [True]) else []
+    return defaults
 
 
 def _static_values(statement: Statement, struct: Any, constants: dict[str, str | None]) -> dict[str, str]:
@@ -117,7 +142,9 @@ def _mode(
 ) -> tuple[WriteMode, dict[str, str], BooleanExpression | None]:
     """Return the effect on the rows of the table: the mode, its options and the filter of the replaced partitions."""
     if condition is not None:
-        return "overwrite", {"overwrite-filter": with_literals(condition, statement.arguments, _filter_literal)}, None
+        text = with_literals(condition, statement.arguments)
+        schema, exact = table.schema(), statement.case_sensitive()
+        return "overwrite", {}, where(text, schema, statement.spark, case_sensitive=exact)
     if not overwrite:
         return "append", {}, None
     dynamic = statement.spark.conf.get(_OVERWRITE_MODE, "static").lower() == "dynamic"
@@ -140,11 +167,6 @@ def _mode(
     return "overwrite", {}, all_of(*map(functools.partial(_equal, table), static, values))
 
 
-def _filter_literal(value: Any) -> str:
-    """Return a literal of the grammar of filters, whose texts have no escapes but doubled quotes."""
-    return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else literal_text(value)
-
-
 def _equal(table: Table, name: str, value: Any) -> BooleanExpression:
     """Return the filter of a partition's rows, by a value as Spark returns it."""
     kind = table.schema().find_field(name).field_type
@@ -164,7 +186,12 @@ def _partition(cursor: Cursor) -> dict[str, str | None]:
     for item in cursor.items():
         inner = Cursor(item)
         name = inner.name()
-        found[name.lower()] = inner.rest() if inner.accept("=") else None
+        if name.lower() in found:
+            raise ValidationError(f"INSERT, PARTITION: column {name!r} is given twice; expected it once")
+        found[name.lower()] = inner.rest() if inner.accept("=") or inner.accept("==") else None
+        inner.finish()
+    if not found:
+        raise cursor.error("a partition column in the parentheses before")
     return found
 
 
@@ -173,7 +200,7 @@ def _column_list(cursor: Cursor) -> bool:
     first, second = cursor.peek(), cursor.peek(1)
     if first is None or second is None or not first.is_keyword("("):
         return False
-    return not second.is_keyword("SELECT", "WITH", "VALUES", "FROM", "TABLE", "(")
+    return not second.is_keyword(*_QUERIES, "(")
 
 
 def _replaced(cursor: Cursor, *, overwrite: bool) -> str | None:
@@ -182,17 +209,25 @@ def _replaced(cursor: Cursor, *, overwrite: bool) -> str | None:
         return None
     if overwrite:
         raise cursor.error("INSERT INTO before REPLACE WHERE")
-    depth, first = 0, cursor.peek()
-    while not cursor.done:
-        word: Any = cursor.peek()
-        if depth == 0 and word.is_keyword("SELECT", "WITH", "VALUES", "FROM", "TABLE"):
+    start = cursor.index
+    before: Word | None = None
+    for word, depth in depths(cursor.words[start:]):
+        if depth == 0 and _begins_query(before, word, cursor.peek(1)):
             break
-        depth += word.is_keyword("(") - word.is_keyword(")")
+        before = word
         cursor.index += 1
-    if first is None or cursor.done:
+    if cursor.index == start or cursor.done:
         raise cursor.error("a query after the condition of REPLACE WHERE")
-    following: Any = cursor.peek()
-    return cursor.text[first.start : following.start].strip()
+    return cursor.text[cursor.words[start].start : cursor.words[cursor.index - 1].end]
+
+
+def _begins_query(before: Word | None, word: Word, after: Word | None) -> bool:
+    """Return whether a query begins at a word after a condition."""
+    if word.is_keyword("("):
+        ends_value = before is not None and (before.kind != "sign" or before.text in (")", "]"))
+        within = before is not None and before.is_keyword(*_BEFORE_SUBQUERIES)
+        return ends_value and not within and after is not None and after.is_keyword(*_QUERIES)
+    return word.is_keyword(*_QUERIES) and not (before is not None and before.is_keyword("DISTINCT"))
 
 
 def _name(item: str) -> str:

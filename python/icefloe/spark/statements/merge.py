@@ -11,7 +11,8 @@ from icefloe.exceptions import FeatureUnsupportedError, ValidationError
 from icefloe.spark.dml.clause_columns import refusal
 from icefloe.spark.dml.join import FurtherCondition
 from icefloe.spark.dml.merge import MergeBuilder
-from icefloe.spark.lexer import Cursor, depths
+from icefloe.spark.lexer import Cursor
+from icefloe.spark.statements.brackets import depths
 from icefloe.spark.statements.change_rows import counts
 from icefloe.spark.statements.literals import with_literals
 from icefloe.spark.statements.merge_scope import MergeScope
@@ -52,11 +53,17 @@ def merge(statement: Statement, text: str) -> DataFrame:
     given = _alias(cursor, "USING")
     target = given or parts[-1]
     cursor.expect("USING")
-    source_text, source_alias = _source(cursor)
+    source_parts, source_text, source_alias = _source(cursor)
+    if source_alias.lower() == target.lower():
+        raise ValidationError(
+            f"MERGE: target and source have the same name {target!r}; expected an alias for one of them, such as USING ... AS s"
+        )
     names = f" ({', '.join(map(quoted, cursor.name_items()))})" if cursor.at("(") else ""
     cursor.expect("ON")
     if not given:
         cursor = Cursor(with_alias(cursor.rest(), parts, target))
+    if len(source_parts) > 1:
+        cursor = Cursor(with_alias(cursor.rest(), source_parts, source_alias))
     condition = _until_when(cursor)
     source = frame_of_query(statement, f"{above}SELECT * FROM {source_text} AS {quoted(source_alias)}{names}")
     scope = MergeScope(target, source_alias, to_spark_schema(table.schema()), source.schema, statement.spark)
@@ -73,16 +80,17 @@ def merge(statement: Statement, text: str) -> DataFrame:
     return counts(statement, builder.execute())
 
 
-def _source(cursor: Cursor) -> tuple[str, str]:
-    """Return the text and the alias of the source."""
-    word = cursor.peek()
-    if word is not None and word.is_keyword("("):
+def _source(cursor: Cursor) -> tuple[tuple[str, ...], str, str]:
+    """Return the name of the source that stands before its columns if it has no alias, its text, and its alias."""
+    parts: tuple[str, ...] = ()
+    if cursor.at("("):
         text, name = f"({cursor.group()})", "source"
     else:
         parts = cursor.names()
         text, name = ".".join(quoted(part) for part in parts), parts[-1]
         text += _version(cursor)
-    return text, _alias(cursor, "ON") or name
+    alias = _alias(cursor, "ON")
+    return ((), text, alias) if alias else (parts, text, name)
 
 
 def _version(cursor: Cursor) -> str:
@@ -174,7 +182,9 @@ def _insert(cursor: Cursor, builder: MergeBuilder, scope: MergeScope, condition:
         raise ValidationError(
             f"MERGE: INSERT expects one value for each of {', '.join(names)}, got {len(items)} values"
         )
-    values = {name: scope.rewritten(item, "source") for name, item in zip(names, items, strict=True)}
+    # The default of every column is null.
+    texts = ["NULL" if item.upper() == "DEFAULT" else item for item in items]
+    values = {name: scope.rewritten(text, "source") for name, text in zip(names, texts, strict=True)}
     builder.when_not_matched_insert(scope.stored(values), condition)
 
 

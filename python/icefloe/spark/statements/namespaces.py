@@ -1,4 +1,4 @@
-"""Statements on namespaces, and the lists, descriptions and refresh of attached tables."""
+"""Statements on namespaces, and the lists and the refresh of attached tables."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import FeatureUnsupportedError, NoSuchNamespaceError, ValidationError
 from icefloe.spark.lexer import Cursor
-from icefloe.spark.statements.table_clauses import properties_of, property_key
-from icefloe.spark.types.to_spark import to_spark_schema
+from icefloe.spark.statements.table_clauses import properties_of, property_keys
 
 if TYPE_CHECKING:
     from icefloe.spark.statements.attached import AttachedCatalog
@@ -78,7 +77,7 @@ def alter_namespace(statement: Statement, text: str) -> None:
         updates = {"location": cursor.string()}
     elif cursor.accept("UNSET", "PROPERTIES") or cursor.accept("UNSET", "DBPROPERTIES"):
         cursor.accept("IF", "EXISTS")
-        removed = {property_key(Cursor(item)) for item in cursor.items()}
+        removed = set(property_keys(cursor))
     else:
         raise cursor.error("SET PROPERTIES, UNSET PROPERTIES or SET LOCATION")
     cursor.finish()
@@ -147,36 +146,6 @@ def show(statement: Statement, text: str) -> Any:
         return statement.spark.createDataFrame(matching, "namespace string, tableName string, isTemporary boolean")
     spaces = [(".".join(one),) for one in lake.catalog.list_namespaces(namespace)]
     return statement.spark.createDataFrame([row for row in spaces if _like(row[0], pattern)], "namespace string")
-
-
-def describe(statement: Statement, text: str) -> Any:
-    """Run DESCRIBE TABLE: one row for each column, then the partition fields; with EXTENDED, location and properties."""
-    cursor = Cursor(text)
-    if not cursor.accept("DESC"):
-        cursor.expect("DESCRIBE")
-    cursor.accept("TABLE")
-    extended = cursor.accept("EXTENDED") or cursor.accept("FORMATTED")
-    table = statement.references.resolve(cursor.names()).table
-    cursor.finish()
-    schema = table.schema()
-    rows = [
-        (field.name, field.dataType.simpleString(), field.metadata.get("comment"))
-        for field in to_spark_schema(schema).fields
-    ]
-    rows += [("", "", ""), ("# Partitioning", "", "")] if table.spec().fields else []
-    rows += [
-        (f"Part {index}", f"{field.transform}({schema.find_column_name(field.source_id)})", "")
-        for index, field in enumerate(table.spec().fields)
-    ]
-    if extended:
-        rows += [
-            ("", "", ""),
-            ("# Detailed Table Information", "", ""),
-            ("Location", table.location(), ""),
-            ("Provider", "iceberg", ""),
-        ]
-        rows += [(key, value, "") for key, value in sorted(table.properties.items())]
-    return statement.spark.createDataFrame(rows, "col_name string, data_type string, comment string")
 
 
 def properties_key(cursor: Cursor) -> list[str]:

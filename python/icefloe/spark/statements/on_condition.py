@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from icefloe.spark.lexer import depths, words_of
+from icefloe.spark.lexer import words_of
+from icefloe.spark.statements.brackets import depths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

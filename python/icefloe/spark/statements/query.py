@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     Arguments = Mapping[str, Any] | Sequence[Any] | None
 
 _FRAME = "icefloe_{}"
+_VERSION_KEYWORDS = {"SYSTEM_VERSION": "VERSION", "SYSTEM_TIME": "TIMESTAMP"}
+_NO_SPACE = re.compile(r"\S")
 _VERSION_WORDS = ("FOR", "VERSION", "TIMESTAMP", "SYSTEM_VERSION", "SYSTEM_TIME")
 
 
@@ -57,6 +60,11 @@ class Statement:
     def case_sensitive(self) -> bool:
         """Return whether the session distinguishes names of columns by case."""
         return bool(self.spark.conf.get("spark.sql.caseSensitive", "false") == "true")
+
+    def quotes_names(self) -> bool:
+        """Return whether double quotes are around names in the session, not around texts."""
+        settings = ("spark.sql.ansi.enabled", "spark.sql.ansi.doubleQuotedIdentifiers")
+        return all(self.spark.conf.get(key) == "true" for key in settings)
 
     def values(self, expressions: Sequence[str]) -> list[Any]:
         """Return the values of SQL expressions without columns, computed by Spark."""
@@ -107,12 +115,14 @@ def parsed(text: str) -> Any:
 
 
 def _for_sqlglot(text: str) -> str:
-    """Return a text of the same length with Spark's other words for versions replaced, which sqlglot does not parse."""
+    """Return a text of the same length for sqlglot: without comments, with Spark's other words for versions replaced."""
+    pieces, at = [], 0
     for word in words_of(text):
-        other = {"SYSTEM_VERSION": "VERSION", "SYSTEM_TIME": "TIMESTAMP"}.get(word.text.upper())
-        if word.kind == "word" and other is not None:
-            text = text[: word.start] + other.ljust(word.end - word.start) + text[word.end :]
-    return text
+        pieces.append(_NO_SPACE.sub(" ", text[at : word.start]))
+        at = word.end
+        other = _VERSION_KEYWORDS.get(word.text.upper()) if word.kind == "word" else None
+        pieces.append(text[word.start : at] if other is None else other.ljust(at - word.start))
+    return "".join([*pieces, _NO_SPACE.sub(" ", text[at:])])
 
 
 def frame_of_query(

@@ -45,7 +45,7 @@ def set_values(  # noqa: PLR0913 - the parts of one clause
     for item in items:
         cursor = Cursor(item)
         path = _path(cursor.names(), struct, alias, label)
-        if not cursor.accept("="):
+        if not (cursor.accept("=") or cursor.accept("==")):
             raise cursor.error("= and a value")
         if cursor.done:
             raise cursor.error("a value")

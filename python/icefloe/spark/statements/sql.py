@@ -7,21 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 from icefloe.arguments import checked_text
 from icefloe.exceptions import FeatureUnsupportedError
-from icefloe.spark.lexer import with_quoted_keywords, words_of
+from icefloe.spark.lexer import with_backquotes, with_quoted_keywords, words_of
 from icefloe.spark.session import active_session
 from icefloe.spark.statements.alter_table import alter_table
 from icefloe.spark.statements.attached import attached_catalogs
+from icefloe.spark.statements.brackets import check_one_statement, depths
 from icefloe.spark.statements.call import call
 from icefloe.spark.statements.change_rows import delete, truncate, update
 from icefloe.spark.statements.comments import comment_on
 from icefloe.spark.statements.create_table import create_table, drop_table
+from icefloe.spark.statements.describe_table import describe
 from icefloe.spark.statements.insert import insert
 from icefloe.spark.statements.literals import with_named_parameters
 from icefloe.spark.statements.merge import merge
 from icefloe.spark.statements.namespaces import (
     alter_namespace,
     create_namespace,
-    describe,
     describe_namespace,
     drop_namespace,
     refresh_table,
@@ -115,10 +116,14 @@ def sql(spark: Any, text: str, args: Mapping[str, Any] | Sequence[Any] | None = 
     session = active_session(spark)
     lakes = attached_catalogs(session)
     statement = Statement(session, lakes, References(lakes), args)
-    text = with_quoted_keywords(checked_text("sql", text))
+    text = checked_text("sql", text)
+    if '"' in text and statement.quotes_names():
+        text = with_backquotes(text)
+    text = with_quoted_keywords(text)
     words = words_of(text)
     if not words or not _concerns(statement, text, words):
         return run(statement, text)
+    check_one_statement(words)
     position = _change_position(words)
     if position is not None:
         # A change may select its parts in another order than the statement's, in which parameters without a name count.
@@ -126,6 +131,10 @@ def sql(spark: Any, text: str, args: Mapping[str, Any] | Sequence[Any] | None = 
         start = words_of(text)[position].start
         statement, text = replace(statement, arguments=arguments, above=text[:start]), text[start:]
         words = words[position:]
+    if words[0].is_keyword("FROM") and any(word.is_keyword("INSERT") for word, depth in depths(words) if depth == 0):
+        raise FeatureUnsupportedError(
+            "SQL: FROM before INSERT is not supported; expected INSERT INTO ... SELECT ... FROM ..., got FROM: write one INSERT for each table"
+        )
     if words[0].is_keyword(*QUERIES):
         return frame_of_query(statement, text)
     if any(_begins_with(words, keywords) for keywords in _INSTEAD):

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
+from icefloe.exceptions import ValidationError
 from icefloe.spark.lexer import Cursor
 from icefloe.spark.writer.partition_text import partition_field
 from icefloe.table.sorting import NullOrder, SortDirection
 
 if TYPE_CHECKING:
     from icefloe.transforms import Transform
+
+_NUMBER = re.compile(r"-?(\d+\.?\d*|\.\d+)", re.ASCII)
 
 
 def sort_key(cursor: Cursor) -> tuple[str, Transform, SortDirection, NullOrder]:
@@ -32,23 +36,61 @@ def sort_key(cursor: Cursor) -> tuple[str, Transform, SortDirection, NullOrder]:
 
 
 def properties_of(cursor: Cursor) -> dict[str, str]:
-    """Return the keys and values of the parentheses that follow: ``('a' = 'b', c.d = 1)``."""
-    found = {}
-    for item in cursor.items():
-        inner = Cursor(item)
+    """Return the keys and values of the parentheses that follow: ``('a' = 'b', c.d = 1)``.
+
+    Raises:
+        ValidationError: There is no key, a key has no value, or a key is given twice.
+    """
+    found: dict[str, str] = {}
+    for inner in _items(cursor):
         key = property_key(inner)
-        inner.accept("=")
-        word = inner.peek()
-        found[key] = inner.string() if word is not None and word.kind == "string" else inner.rest()
+        if not inner.accept("="):
+            inner.accept("==")
+        value = _value(inner, key)
         inner.finish()
+        if key in found:
+            raise ValidationError(f"properties: {key!r} is given twice; expected each key once")
+        found[key] = value
     return found
+
+
+def property_keys(cursor: Cursor) -> list[str]:
+    """Return the keys, without values, of the parentheses that follow.
+
+    Raises:
+        ValidationError: There is no key, or a key has a value.
+    """
+    keys = []
+    for inner in _items(cursor):
+        keys.append(property_key(inner))
+        inner.finish()
+    return keys
+
+
+def _items(cursor: Cursor) -> list[Cursor]:
+    items = cursor.items()
+    if not items:
+        raise cursor.error("a property in the parentheses before")
+    return [Cursor(item) for item in items]
+
+
+def _value(cursor: Cursor, key: str) -> str:
+    """Return the value of a property, which is a text, a number, TRUE or FALSE."""
+    word = cursor.peek()
+    if word is not None and word.kind == "string":
+        return cursor.string()
+    text = "" if word is None else cursor.text[word.start : cursor.words[-1].end]
+    if text.lower() not in ("true", "false") and _NUMBER.fullmatch(text) is None:
+        raise cursor.error(f"a text in quotes, a number, true or false as the value of {key!r}")
+    return cursor.rest().lower()
 
 
 def property_key(cursor: Cursor) -> str:
     """Return the property key that follows, in quotes or as a dotted name."""
     word = cursor.peek()
     if word is not None and word.kind == "string":
-        return cursor.string()
+        cursor.index += 1  # a literal after it is the value
+        return word.text
     parts = [cursor.name()]
     while cursor.accept(".") or cursor.accept("-"):
         before = cursor.words[cursor.index - 1].text

@@ -37,13 +37,14 @@ _WITH_NUMBER = {"bucket": "bucket", "truncate": "truncate", "trunc": "truncate"}
 _FIRST_FIELD_ID = 1000
 
 
-def partition_spec(schema: Schema, fields: Sequence[str | Column]) -> PartitionSpec:
+def partition_spec(schema: Schema, fields: Sequence[str | Column], *, case_sensitive: bool = False) -> PartitionSpec:
     """Return the partition spec of a new table.
 
     Args:
         schema: Schema of the table.
         fields: Texts such as ``region``, ``days(ts)``, ``bucket(16, id)``, ``truncate(3, name)``, or columns such as
             ``F.partitioning.days("ts")``.
+        case_sensitive: Match names of columns in their case alone.
 
     Raises:
         ValidationError: A text is no partition field, the column does not exist, or the transform does not apply to its type.
@@ -57,7 +58,7 @@ def partition_spec(schema: Schema, fields: Sequence[str | Column]) -> PartitionS
     made: list[PartitionField] = []
     for number, one in enumerate(fields):
         name, transform = _whole_text(one if isinstance(one, str) else _text_of(one))
-        source = schema.find_field(name, case_sensitive=False)
+        source = schema.find_field(name, case_sensitive=case_sensitive)
         if not transform.can_transform(source.field_type):
             raise ValidationError(
                 f"partition field {one!r}: the transform does not apply to column {name!r}; expected a type that {transform} has, "
