@@ -154,12 +154,12 @@ def test_add_files_checks_fields_of_structs(catalog, tmp_path):
 
 def test_add_files_refuses_two_columns_of_one_name(empty, tmp_path):
     twice = pa.table([[1], ["a"], ["b"]], names=["id", "name", "name"])
-    with pytest.raises(SchemaMismatchError, match="column name: .*expected one column of this name, got several"):
+    with pytest.raises(SchemaMismatchError, match=r"column name: .*expected one column of this name, got several"):
         empty.add_files([write(tmp_path / "a.parquet", twice)])
+    empty.update_schema().rename_column("name", "title").commit()
+    of_one_id = with_ids(twice.rename_columns(["id", "name", "title"]), [1, 3, 3])
     with pytest.raises(SchemaMismatchError, match=r"column title: .*a field id of its own.*column name"):
-        named = twice.rename_columns(["id", "name", "title"])
-        empty.update_schema().rename_column("name", "title").commit()
-        empty.add_files([write(tmp_path / "b.parquet", with_ids(named, [1, 3, 3]))])
+        empty.add_files([write(tmp_path / "b.parquet", of_one_id)])
     assert empty.refresh().snapshots() == []
 
 
