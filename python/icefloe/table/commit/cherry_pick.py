@@ -63,6 +63,7 @@ class CherryPick(SnapshotProducer):
                 f"cannot cherry-pick snapshot {self._source.snapshot_id}: a concurrent commit has expired it"
             )
         head = base.current_snapshot()
+        self._check_not_published(base, head)
         if self._source.parent_snapshot_id == (head.snapshot_id if head is not None else None):
             move = self._ref_update(base, MAIN).model_copy(update={"snapshot_id": self._source.snapshot_id})
             return (move,), requirements_of(base, (move,))
@@ -77,7 +78,6 @@ class CherryPick(SnapshotProducer):
 
     def _check_not_applied(self, base: TableMetadata, head: Snapshot | None) -> None:
         source = self._source
-        wap_id = _value(source, WAP_ID)
         for ancestor in ancestors_of(head, base):
             if ancestor.snapshot_id == source.snapshot_id:
                 raise ValidationException(
@@ -87,7 +87,15 @@ class CherryPick(SnapshotProducer):
                 raise ValidationException(
                     f"cannot cherry-pick snapshot {source.snapshot_id}: snapshot {ancestor.snapshot_id} has its changes already"
                 )
-            if wap_id is not None and wap_id in (_value(ancestor, WAP_ID), _value(ancestor, PUBLISHED_WAP_ID)):
+
+    def _check_not_published(self, base: TableMetadata, head: Snapshot | None) -> None:
+        """Check that no other snapshot of main has published the source's write-audit-publish id."""
+        source, wap_id = self._source, _value(self._source, WAP_ID)
+        if wap_id is None or not _has_files_to_pick(source):
+            return
+        for ancestor in ancestors_of(head, base):
+            own = str(source.snapshot_id) in (str(ancestor.snapshot_id), _value(ancestor, SOURCE_SNAPSHOT_ID))
+            if not own and wap_id in (_value(ancestor, WAP_ID), _value(ancestor, PUBLISHED_WAP_ID)):
                 raise ValidationException(
                     f"cannot publish changes of {WAP_ID} {wap_id!r}: snapshot {ancestor.snapshot_id} published them already"
                 )
@@ -95,8 +103,7 @@ class CherryPick(SnapshotProducer):
     def _read_files(self, base: TableMetadata) -> None:
         """Take the files that the source added and removed from its manifests."""
         source = self._source
-        replaces = source.operation == Operation.OVERWRITE and _value(source, REPLACE_PARTITIONS) == "true"
-        if source.operation != Operation.APPEND and not replaces:
+        if not _has_files_to_pick(source):
             raise ValidationException(
                 f"cannot cherry-pick snapshot {source.snapshot_id}: expected an append, a snapshot that replaced partitions, or one "
                 f"whose parent is main's head, got operation {source.operation}"
@@ -140,14 +147,29 @@ def published_snapshot(metadata: TableMetadata, wap_id: str) -> Snapshot:
     """Return the staged snapshot of a write-audit-publish id.
 
     Raises:
-        ValidationError: No snapshot has the id.
+        ValidationError: No snapshot has the id, or several staged snapshots have it, of which only one can be published.
     """
-    for snapshot in reversed(metadata.snapshots):
-        if _value(snapshot, WAP_ID) == wap_id:
-            return snapshot
-    raise ValidationError(
-        f"cannot publish changes: no snapshot has {WAP_ID} {wap_id!r} in its summary; it may have expired"
-    )
+    found = [snapshot for snapshot in metadata.snapshots if _value(snapshot, WAP_ID) == wap_id]
+    if not found:
+        raise ValidationError(
+            f"cannot publish changes: no snapshot has {WAP_ID} {wap_id!r} in its summary; it may have expired"
+        )
+    line = list(ancestors_of(metadata.current_snapshot(), metadata))
+    published = {str(one.snapshot_id) for one in line} | {_value(one, SOURCE_SNAPSHOT_ID) for one in line}
+    staged = [snapshot for snapshot in found if str(snapshot.snapshot_id) not in published]
+    if len(staged) > 1:
+        ids = ", ".join(str(snapshot.snapshot_id) for snapshot in staged)
+        raise ValidationError(
+            f"cannot publish changes: expected one staged snapshot with {WAP_ID} {wap_id!r}, got {len(staged)}: {ids}; publish one of them by "
+            "cherry_pick()"
+        )
+    return staged[0] if staged else found[-1]
+
+
+def _has_files_to_pick(source: Snapshot) -> bool:
+    """Return whether the files of a snapshot can be applied to another head: it is an append, or has replaced partitions."""
+    replaces = source.operation == Operation.OVERWRITE and _value(source, REPLACE_PARTITIONS) == "true"
+    return replaces or source.operation == Operation.APPEND
 
 
 def _value(snapshot: Snapshot, key: str) -> str | None:

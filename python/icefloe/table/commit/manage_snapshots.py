@@ -62,6 +62,12 @@ class ManageSnapshots(UpdateBuilder):
                 refs.pop(update.ref_name, None)
         return refs
 
+    @property
+    def _main_head(self) -> int | None:
+        """The current snapshot after the changes so far."""
+        main = self._refs.get(MAIN_BRANCH)
+        return main.snapshot_id if main is not None else None
+
     def create_tag(self, snapshot_id: int, tag_name: str, max_ref_age_ms: int | None = None) -> Self:
         """Create a tag of a snapshot.
 
@@ -156,7 +162,7 @@ class ManageSnapshots(UpdateBuilder):
             ValidationError: The snapshot does not exist or is not an ancestor.
         """
         snapshot_id = self._existing(snapshot_id)
-        current = self._metadata.current_snapshot_id
+        current = self._main_head
         if current is None or not is_ancestor_of(current, snapshot_id, self._metadata):
             raise ValidationError(
                 f"cannot roll back to snapshot {snapshot_id}: it is not an ancestor of the current snapshot {current}; use "
@@ -170,8 +176,9 @@ class ManageSnapshots(UpdateBuilder):
         Raises:
             ValidationError: There is no such ancestor.
         """
-        current = self._metadata.current_snapshot()
         checked_time_ms("timestamp_ms", timestamp_ms)
+        head = self._main_head
+        current = self._metadata.snapshot_by_id(head) if head is not None else None
         while current is not None and current.timestamp_ms >= timestamp_ms:
             parent = current.parent_snapshot_id
             current = self._metadata.snapshot_by_id(parent) if parent is not None else None

@@ -195,6 +195,18 @@ def test_rollback_to_timestamp_is_strictly_before(new_table):
         table.manage_snapshots().rollback_to_timestamp(first.timestamp_ms)
 
 
+def test_rollback_starts_at_the_snapshot_of_an_earlier_change(new_table, rows):
+    table = new_table()
+    table.append(rows((7, "x", 1.0)))
+    first, second, third = (one.snapshot_id for one in table.snapshots())
+    with pytest.raises(ValidationError, match=f"{second}: it is not an ancestor of the current snapshot {first}"):
+        table.manage_snapshots().set_current_snapshot(first).rollback_to_snapshot(second)
+    with pytest.raises(ValidationError, match="no ancestor of the current snapshot is older"):
+        table.manage_snapshots().set_current_snapshot(first).rollback_to_timestamp(table.snapshots()[0].timestamp_ms)
+    table.manage_snapshots().rollback_to_snapshot(second).rollback_to_snapshot(first).commit()
+    assert (third, table.current_snapshot().snapshot_id) == (table.snapshots()[-1].snapshot_id, first)
+
+
 def staged(table, data, wap_id=None, operation="append"):
     """Stage a snapshot and return its id."""
     properties = {} if wap_id is None else {"wap.id": wap_id}
@@ -240,6 +252,27 @@ def test_cherry_pick_refuses_changes_that_are_there(new_table, rows):
     with pytest.raises(ValidationException, match="published them already"):
         table.manage_snapshots().cherry_pick(two).commit()
     assert ids(table.refresh()) == [1, 2, 3, 4, 5, 6, 7, 9]
+
+
+def test_published_id_is_not_published_again_as_a_child_of_main(new_table, rows):
+    table = new_table()
+    staged(table, rows((7, "x", 1.0)), "w")
+    table.manage_snapshots().publish_changes("w").commit()
+    staged(table, rows((7, "x", 1.0)), "w")
+    with pytest.raises(ValidationException, match="published them already"):
+        table.manage_snapshots().publish_changes("w").commit()
+    assert ids(table.refresh()) == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_publishing_refuses_to_choose_among_snapshots_of_one_id(new_table, rows):
+    table = new_table()
+    one, two = staged(table, rows((7, "x", 1.0)), "w"), staged(table, rows((8, "x", 1.0)), "w")
+    with pytest.raises(
+        ValidationError, match=rf"with wap.id 'w', got 2: {one}, {two}; publish one of them by cherry_pick"
+    ):
+        table.manage_snapshots().publish_changes("w")
+    table.manage_snapshots().cherry_pick(one).commit()
+    assert ids(table) == [1, 2, 3, 4, 5, 6, 7]
 
 
 def test_cherry_pick_of_an_overwrite_needs_unchanged_partitions(new_table, rows):
