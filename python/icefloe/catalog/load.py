@@ -82,7 +82,7 @@ def load_catalog(name: str | None = None, **properties: str | None) -> Catalog:
         name: The catalog's name. None uses the configured `default-catalog`, or `default` without one.
         **properties: `type` (`sql`, `rest`, `hadoop`, `memory`, `hive`, `glue`), or `py-catalog-impl` (a class of your own, `package.module.Class`,
             derived from :class:`Catalog`), and the properties of that type. Without both, `uri` implies the type. Values of None
-            are ignored. Keys that are not Python identifiers are passed as `**{"s3.endpoint": ...}`.
+            are ignored, and so is empty text for a property that is configured. Keys that are not Python identifiers are passed as `**{"s3.endpoint": ...}`.
 
     Raises:
         ValidationError: The type or a property is unknown, or a required property is missing.
@@ -96,7 +96,8 @@ def load_catalog(name: str | None = None, **properties: str | None) -> Catalog:
     """
     own_name = checked_text("name of a catalog", name) if name is not None else default_catalog()
     given = {key: str(value) for key, value in flattened(properties).items()}
-    merged = {**catalog_properties(own_name), **given}
+    configured = catalog_properties(own_name)
+    merged = {**configured, **{key: value for key, value in given.items() if value != "" or key not in configured}}
     check_implementation(f"catalog {own_name!r}: ", merged)
     if (implementation := merged.get(PY_CATALOG_IMPL)) is not None:
         return _load_implementation(own_name, implementation, merged)

@@ -220,6 +220,13 @@ def test_environment_overrides_the_configuration_file(tmp_path, monkeypatch):
     assert catalog_properties("lake") == {"type": "memory", "s3.region": "us"}
 
 
+def test_empty_text_leaves_a_configured_property_as_pyiceberg_leaves_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("ICEFLOE_CATALOG__LAKE__TYPE", "memory")
+    monkeypatch.setenv("ICEFLOE_CATALOG__LAKE__WAREHOUSE", str(tmp_path))
+    catalog = load_catalog("lake", warehouse="", **{"s3.region": ""})
+    assert (catalog.properties["warehouse"], catalog.properties["s3.region"]) == (str(tmp_path), "")
+
+
 def test_icefloe_file_overrides_the_pyiceberg_file(tmp_path):
     (tmp_path / ".pyiceberg.yaml").write_text("catalog: {lake: {type: sql}}\n")
     (tmp_path / ".icefloe.yaml").write_text("catalog: {lake: {type: memory}}\n")
