@@ -1,7 +1,6 @@
 """A catalog that stores one metadata location for each table: the common part of SQL and in-memory catalogs.
 
-The metadata file is written first, under a unique name. The swap of the location is the commit. Methods load the modules of tables at
-their first use, so that a session has a catalog before.
+The metadata file is written first, under a unique name. The swap of the location is the commit. Modules of tables load at their first use.
 """
 
 from __future__ import annotations
@@ -352,10 +351,8 @@ class PointerCatalog(Catalog):
 
     def _is_at(self, table: tuple[Identifier, str], location: str, metadata: TableMetadata) -> bool:
         """Return whether a name is that of a known table: by its metadata location, or by its UUID after commits of others."""
-        current = self._pointer(*table)
-        if current is None or current == location:
-            return current is not None
-        return metadata.table_uuid is not None and self._read(current).table_uuid == metadata.table_uuid
+        current, uuid = self._pointer(*table), metadata.table_uuid
+        return current == location or (None not in (current, uuid) and self._read(str(current)).table_uuid == uuid)
 
     def _took_effect(self, table: tuple[Identifier, str], location: str, error: IcebergError) -> bool:
         """Return whether a change took effect although the store reported a conflict.

@@ -130,8 +130,8 @@ class Failures:
         Args:
             call: The request.
             response: Its reply.
-            repeated: Whether the request was sent before and may have been processed: a conflict may be with its own effect then, and no
-                other reply says what became of the earlier request.
+            repeated: Whether the request was sent before and may have been processed: a conflict may be with its own effect then, and
+                other replies do not decide the outcome of the earlier request.
         """
         status = response.status_code
         kind, message = _stated(response)
