@@ -149,16 +149,16 @@ def test_conditions_of_spark_select_decimals_of_fewer_digits(spark, new_table, b
 
 def test_conditions_of_spark_are_about_columns_whose_names_others_had(spark, new_table):
     """Spark reads the columns of a file by id, but compares those of a condition by name."""
-    inside = StructType(NestedField(5, "x", "long"), NestedField(6, "y", "double"))
-    numbers = (NestedField(2, "a", "long"), NestedField(3, "b", "double"), NestedField(4, "s", inside))
+    inside = StructType(NestedField(5, "x", "double"), NestedField(6, "y", "double"))
+    numbers = (NestedField(2, "a", "long"), NestedField(3, "b", "long"), NestedField(4, "s", inside))
     table = new_table(Schema(NestedField(1, "id", "long"), *numbers))
-    structs = pa.array([{"x": 1, "y": 100.0}, {"x": 2, "y": None}], pa.struct([("x", pa.int64()), ("y", pa.float64())]))
-    table.append(pa.table({"id": [1, 2], "a": [1, 2], "b": [100.0, None], "s": structs}))
+    structs = pa.array([{"x": 1.0, "y": 100.0}, {"x": 2.0, "y": None}], pa.struct([("x", "double"), ("y", "double")]))
+    table.append(pa.table({"id": [1, 2], "a": [1, 2], "b": [100, None], "s": structs}))
     with table.update_schema() as change:
         for old, new in ((("a",), "c"), (("b",), "a"), (("s", "x"), "z"), (("s", "y"), "x")):
             change.rename_column(old, new)
     with table.update_schema() as change:
-        change.add_column("b", "string")
+        change.add_column("b", "long")
     with settings(spark, {FIELD_ID_READ: "true"}):
         planned = plan_scan(spark, table.scan())
         assert planned.native is not None, planned.choice
@@ -174,6 +174,22 @@ def test_conditions_of_spark_are_about_columns_whose_names_others_had(spark, new
         ):
             assert ids(frame.where(condition)) == expected, condition
         assert ids(icefloe.spark.read(table, spark=spark, filter="a = 100")) == [1]
+
+
+def test_columns_that_swapped_names_are_read_by_ids(spark, new_table):
+    """Spark takes the type of a file's column from the column of the same name."""
+    table = new_table(
+        Schema(NestedField(1, "id", "long"), NestedField(2, "a", "boolean"), NestedField(3, "b", "string"))
+    )
+    table.append(pa.table({"id": [1, 2], "a": [True, None], "b": ["x", "y"]}))
+    with table.update_schema() as change:
+        change.rename_column("a", "c").rename_column("b", "a")
+    with table.update_schema() as change:
+        change.rename_column("c", "b")
+    with settings(spark, {FIELD_ID_READ: "true"}):
+        frame = icefloe.spark.read(table, spark=spark)
+        assert sorted(map(tuple, frame.select("id", "a", "b").collect())) == [(1, "x", True), (2, "y", None)]
+        assert ids(frame.where("a = 'y' and b is null")) == [2]
 
 
 def test_rows_are_read_by_ids_after_schemas_were_removed(spark, new_table):

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 from icefloe.schema import Schema
 from icefloe.spark.reader.native import NativeScan, file_keys, obstacle
-from icefloe.types import LongType, NestedField, StringType
+from icefloe.types import ListType, LongType, NestedField, StringType
 
 RUNS = pa.list_(pa.struct([("first", pa.int32()), ("count", pa.int32())]))
 NOW = Schema(NestedField(1, "id", LongType()), NestedField(2, "name", StringType()))
@@ -49,10 +49,18 @@ def test_obstacle_of_reused_names_is_missing_field_ids(earlier):
     assert obstacle(scan(schemas=(earlier, NOW), field_ids=True)) is None
 
 
-def test_obstacle_of_removed_schemas_is_missing_field_ids():
+@pytest.mark.parametrize("field_ids", [False, True])
+def test_obstacle_of_removed_schemas(field_ids):
     later = Schema(*NOW.fields, schema_id=2)
-    assert "schemas were removed" in obstacle(scan(schemas=(NOW, later), schema=later))
-    assert obstacle(scan(schemas=(NOW, later), schema=later, field_ids=True)) is None
+    assert "schemas were removed" in obstacle(scan(schemas=(NOW, later), schema=later, field_ids=field_ids))
+
+
+@pytest.mark.parametrize("kind", ["string", ListType(4, LongType())])
+def test_obstacle_of_a_name_that_columns_of_different_types_had(kind):
+    earlier = Schema(NestedField(1, "id", LongType()), NestedField(3, "ID2", kind))
+    now = Schema(NestedField(1, "id", LongType()), NestedField(2, "id2", LongType()))
+    assert "another column was called id2" in obstacle(scan(schemas=(earlier, now), schema=now, field_ids=True))
+    assert obstacle(scan(schemas=(earlier, now), schema=now.select("id"), field_ids=True)) is None
 
 
 def test_obstacle_of_unusual_names_is_missing_field_ids():

@@ -25,7 +25,7 @@ from pyspark.sql import types as T  # noqa: N812  likewise
 from icefloe.spark.reader.deleted_positions import deleted_positions
 from icefloe.spark.reader.deletion_blocks import BLOCK_BITS, MAX_ROWS, WORD_ROWS_LOG2, deletion_blocks
 from icefloe.spark.reader.predicate_column import predicate_column
-from icefloe.spark.reader.pruning import lacks_schemas, misread_fields, without_wrong_pruning
+from icefloe.spark.reader.pruning import misread_fields, without_wrong_pruning
 from icefloe.spark.session import settings
 from icefloe.spark.types.to_spark import read_schema, schema_value
 from icefloe.table.scan.plan import has_deletes
@@ -159,7 +159,7 @@ def file_keys(files: pa.RecordBatch) -> pa.Array:
 def _schema_obstacle(scan: NativeScan) -> str | None:
     if any(field.name.lower() == "_metadata" for field in scan.schema.fields):
         return "a column is called _metadata, as Spark's column of file metadata"
-    if any("." in path[-1] for path, _ in _named_ids(schema_value(scan.schema), ())):
+    if any("." in path[-1] for path, _, _ in _fields(schema_value(scan.schema), ())):
         return "a column has a dot in its name, which Spark's filters take for a struct field"
     text = scan.schema.model_dump_json()
     unreadable = _UNREADABLE.search(text)
@@ -169,11 +169,20 @@ def _schema_obstacle(scan: NativeScan) -> str | None:
         return "a column has an initial default, which Spark's Parquet reader does not apply"
     if scan.name_mapped:
         return "the table has a name mapping, so files may have no field ids"
-    if not scan.field_ids and lacks_schemas(scan.schemas):
-        return f"schemas were removed, whose files may have other names: set {FIELD_ID_READ}=true so that Spark finds columns by id"
+    if _lacks_schemas(scan.schemas):
+        return "schemas were removed from the table's metadata, and their files may have other names of columns"
     if not scan.field_ids and not _names_identify_columns(scan):
         return f"columns were renamed or have names that Parquet changes: set {FIELD_ID_READ}=true so that Spark finds them by id"
+    confused = _confused_name(scan)
+    if confused is not None:
+        return f"another column was called {confused}, and Spark takes the type of a file's column from the column of this name"
     return None
+
+
+def _lacks_schemas(schemas: Sequence[Schema]) -> bool:
+    """Return whether schemas were removed from a table's metadata: their ids count from 0."""
+    ids = {one.schema_id for one in schemas}
+    return ids != set(range(max(ids) + 1))
 
 
 def _names_identify_columns(scan: NativeScan) -> bool:
@@ -181,7 +190,7 @@ def _names_identify_columns(scan: NativeScan) -> bool:
     ids: dict[str, int] = {}
     names: dict[int, str] = {}
     for schema in [*scan.schemas, scan.schema]:
-        for path, field_id in _named_ids(schema_value(schema), ()):
+        for path, field_id, _ in _fields(schema_value(schema), ()):
             plain, name = all(map(_PLAIN_NAME.fullmatch, path)), ".".join(path)
             if (
                 not plain
@@ -192,17 +201,29 @@ def _names_identify_columns(scan: NativeScan) -> bool:
     return True
 
 
-def _named_ids(iceberg_type: Any, outer: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], int]]:
-    """Yield the path of names and the id of every field at any depth."""
+def _confused_name(scan: NativeScan) -> str | None:
+    """Return a name that columns of different types have, one of them to be read; None without such a name."""
+    kinds: dict[str, dict[int, Any]] = {}
+    for schema in [*scan.schemas, scan.schema]:
+        for path, field_id, kind in _fields(schema_value(schema), ()):
+            # Structs, lists and maps have ids within, which differ.
+            shown = kind if isinstance(kind, str) else field_id
+            kinds.setdefault(".".join(path).lower(), {})[field_id] = shown
+    names = (".".join(path) for path, _, _ in _fields(schema_value(scan.schema), ()))
+    return next((name for name in names if len(set(kinds[name.lower()].values())) > 1), None)
+
+
+def _fields(iceberg_type: Any, outer: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], int, Any]]:
+    """Yield the path of names, the id and the type of every field at any depth."""
     if isinstance(iceberg_type, str):
         return
     for field in iceberg_type.get("fields", []):
-        yield (*outer, field["name"]), field["id"]
-        yield from _named_ids(field["type"], (*outer, field["name"]))
+        yield (*outer, field["name"]), field["id"], field["type"]
+        yield from _fields(field["type"], (*outer, field["name"]))
     for inner in ("element", "key", "value"):
         if inner in iceberg_type:
-            yield (*outer, inner), iceberg_type[f"{inner}-id"]
-            yield from _named_ids(iceberg_type[inner], (*outer, inner))
+            yield (*outer, inner), iceberg_type[f"{inner}-id"], iceberg_type[inner]
+            yield from _fields(iceberg_type[inner], (*outer, inner))
 
 
 def _file_obstacle(scan: NativeScan) -> str | None:

@@ -31,25 +31,13 @@ if TYPE_CHECKING:
 _INT32_DIGITS, _INT64_DIGITS = 9, 18
 
 
-def lacks_schemas(schemas: Sequence[Schema]) -> bool:
-    """Return whether schemas were removed from a table's metadata: files of theirs may have other names, and types of fewer bytes.
-
-    Args:
-        schemas: All schemas of the table's metadata, whose ids count from 0.
-    """
-    ids = {one.schema_id for one in schemas}
-    return ids != set(range(max(ids) + 1))
-
-
 def misread_fields(schema: Schema, schemas: Sequence[Schema]) -> frozenset[int]:
     """Return the ids of the fields whose conditions Spark's Parquet reader cuts, or compares with another column of a file.
 
     Args:
         schema: The columns to read.
-        schemas: All schemas of the table's metadata. If some were removed, all fields count.
+        schemas: All schemas of the table's metadata.
     """
-    if lacks_schemas(schemas):
-        return frozenset(field.field_id for _, field in _fields(schema.fields))
     ids_of: dict[str, set[int]] = {}
     sizes_of: dict[int, set[int]] = {}
     for one in [*schemas, schema]:
