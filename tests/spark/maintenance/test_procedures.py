@@ -62,6 +62,8 @@ def test_options_of_estimates_have_no_effect(table):
     for order, options in (("id", estimates), ("zorder(id)", {**estimates, **widths, "rewrite-all": "true"})):
         row = call("rewrite_data_files", table=table, strategy="sort", sort_order=order, options=options)
         assert row["added_data_files_count"] == 1
+    with pytest.raises(ValidationError, match="no option 'delete-ratio-threshold'; expected max-concurrent"):
+        call("rewrite_position_delete_files", table=table, options={"delete-ratio-threshold": "0.5"})
     with pytest.raises(ValidationError, match="no option 'compression-factor'"):
         call("rewrite_data_files", table=table, options=estimates)
     with pytest.raises(ValidationError, match="no option 'max-output-size'"):

@@ -11,23 +11,25 @@ from icefloe.spark.lexer import words_of
 from icefloe.table.maintenance.groups.options import RewriteOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from icefloe.spark.lexer import Word
 
 _DEFAULTS = {field.name: field.default for field in fields(RewriteOptions) if field.default is not MISSING}
 _RATIO = "delete_ratio_threshold"
 _TEXT = "rewrite_job_order"
-# The Java runtime estimates new files by these. They have no effect here: new files are closed at their real size, and curves are over
-# ranks of values.
-_OF_SORT = ("compression_factor", "shuffle_partitions_per_file")
-_OF_ZORDER = ("max_output_size", "var_length_contribution")
+_FACTOR = "compression_factor"
 _WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
 _SUFFIXED = re.compile(r"(\d+)(?:[LSYFD]|BD)", re.ASCII | re.IGNORECASE)
 
 
-def rewrite_options(procedure: str, options: Mapping[str, str]) -> dict[str, Any]:
+def rewrite_options(procedure: str, options: Mapping[str, str], without: Collection[str] = ()) -> dict[str, Any]:
     """Return options of the Java runtime, such as `partial-progress.enabled`, by the names and types of `RewriteOptions`.
+
+    Args:
+        procedure: The procedure, for errors.
+        options: Options by name.
+        without: Options, by the names of `RewriteOptions`, that the procedure does not have.
 
     Raises:
         ValidationError: An option does not exist or is given twice, or its text is not of its type.
@@ -36,34 +38,13 @@ def rewrite_options(procedure: str, options: Mapping[str, str]) -> dict[str, Any
     for key, text in options.items():
         name = _name(key)
         default = _DEFAULTS.get(name, MISSING)
-        if default is MISSING:
-            known = ", ".join(sorted(known.replace("_", "-") for known in _DEFAULTS))
+        if default is MISSING or name in without:
+            known = ", ".join(sorted(known.replace("_", "-") for known in _DEFAULTS if known not in without))
             raise ValidationError(f"{procedure}: no option {key!r}; expected {known}")
         if name in found:
             raise ValidationError(f"{procedure}: option {key!r} is repeated in another spelling; expected one value")
         found[name] = _value(procedure, key, name, text)
     return found
-
-
-def without_estimates(procedure: str, options: Mapping[str, str], *, sorts: bool, zorders: bool) -> dict[str, str]:
-    """Check the options with which the Java runtime estimates sizes, and return the others; estimates have no effect here.
-
-    Args:
-        procedure: The procedure, for errors.
-        options: Options by name.
-        sorts: Whether rows are sorted or clustered; only then the estimates of a sort are options.
-        zorders: Whether rows are clustered along a curve; only then the widths of its keys are options.
-
-    Raises:
-        ValidationError: A value is no number above 0.
-    """
-    accepted = (*(_OF_SORT if sorts else ()), *(_OF_ZORDER if zorders else ()))
-    for key, text in options.items():
-        if _name(key) in accepted:
-            number = _value(procedure, key, _RATIO if _name(key) == _OF_SORT[0] else _name(key), text)
-            if not number > 0:
-                raise ValidationError(f"{procedure}: {key}: expected a number above 0, got {text!r}")
-    return {key: text for key, text in options.items() if _name(key) not in accepted}
 
 
 def filter_text(condition: str) -> str:
@@ -105,10 +86,11 @@ def _value(procedure: str, key: str, name: str, text: str) -> Any:
             return text.lower() == "true"
         raise ValidationError(f"{procedure}: {key}: expected true or false, got {text!r}")
     try:
-        if name == _RATIO:
+        if name == _RATIO or (name == _FACTOR and float(text) > 0):
             return float(text)
-        if _WHOLE.fullmatch(text.strip()):
+        if name != _FACTOR and _WHOLE.fullmatch(text.strip()):
             return int(text)
     except ValueError:
         pass
-    raise ValidationError(f"{procedure}: {key}: expected a number, got {text!r}")
+    bound = " above 0" if name == _FACTOR else ""
+    raise ValidationError(f"{procedure}: {key}: expected a number{bound}, got {text!r}")

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from icefloe.exceptions import ValidationError
 from icefloe.spark.maintenance.cluster import execute
 from icefloe.spark.maintenance.procedure import Procedure
-from icefloe.spark.maintenance.rewrite_options import rewrite_options, without_estimates
+from icefloe.spark.maintenance.rewrite_options import rewrite_options
 from icefloe.spark.maintenance.where import where
+from icefloe.table.maintenance.groups.options import OF_CURVES, OF_DATA_FILES, OF_SORT
 from icefloe.table.maintenance.rewrite.order_text import OrderText
 
 if TYPE_CHECKING:
@@ -32,13 +33,10 @@ def _rewrite_data_files(caller: Caller, given: Arguments) -> Rows:
     if "where" in given:
         builder = builder.filter(where(given["where"], table.schema(), caller.spark))
     builder = builder.branch(given.get("branch", "main"))
-    options = without_estimates(
-        "rewrite_data_files",
-        given.get("options", {}),
-        sorts=strategy == "sort",
-        zorders=order is not None and OrderText(order, "rewrite_data_files").curve() is not None,
-    )
-    plan = builder.options(**rewrite_options("rewrite_data_files", options)).plan()
+    is_curve = order is not None and OrderText(order, "rewrite_data_files").curve() is not None
+    of_others = (*(() if strategy == "sort" else OF_SORT), *(() if is_curve else OF_CURVES))
+    options = rewrite_options("rewrite_data_files", given.get("options", {}), of_others)
+    plan = builder.options(**options).plan()
     result: Any = execute(table, plan, caller.spark)
     return [
         (
@@ -63,7 +61,7 @@ def _rewrite_manifests(caller: Caller, given: Arguments) -> Rows:
 
 
 def _rewrite_position_deletes(caller: Caller, given: Arguments) -> Rows:
-    options = rewrite_options("rewrite_position_delete_files", given.get("options", {}))
+    options = rewrite_options("rewrite_position_delete_files", given.get("options", {}), OF_DATA_FILES)
     builder = _position_deletes(caller, given).options(**options)
     if "where" in given:
         builder = builder.filter(where(given["where"], caller.table(given).schema(), caller.spark))

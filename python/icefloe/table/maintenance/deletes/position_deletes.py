@@ -19,7 +19,7 @@ from icefloe.table.maintenance.deletes.position_delete_plan import (
     RewritePositionDeletesResult,
 )
 from icefloe.table.maintenance.deletes.position_delete_run import PositionDeleteRun
-from icefloe.table.maintenance.groups.options import RewriteOptions
+from icefloe.table.maintenance.groups.options import OF_DATA_FILES, RewriteOptions
 from icefloe.table.properties.definitions import DELETE_GRANULARITY, DELETE_TARGET_FILE_SIZE
 
 if TYPE_CHECKING:
@@ -57,12 +57,12 @@ class RewritePositionDeletes(DeleteFilesChange[RewritePositionDeletesPlan, Rewri
         return self
 
     def options(self, **options: Any) -> Self:
-        """Set options, by the names of the Java reference with underscores; those of data files alone have no effect.
+        """Set options, by the names of the Java reference with underscores; see `RewriteOptions`. Those of data files alone do not exist.
 
         Raises:
             ValidationError: An option does not exist or its value is not valid.
         """
-        self._options = RewriteOptions.of(_VERB, options)
+        self._options = RewriteOptions.of(_VERB, options, OF_DATA_FILES)
         return self
 
     def plan(self) -> RewritePositionDeletesPlan:

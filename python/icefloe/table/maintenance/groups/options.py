@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from math import inf
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from icefloe.exceptions import ValidationError
 from icefloe.table.properties.definitions import TARGET_FILE_SIZE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from icefloe.table.properties.reading import TableProperty
 
@@ -18,6 +19,29 @@ UNBOUNDED = 2**31 - 1
 DEFAULT_MEMORY_BYTES = 64 * 1024 * 1024
 PARTIAL_PROGRESS_GROUPS = 10
 """With more groups than this, partial progress is on unless it is switched off."""
+
+OF_SORT = ("compression_factor", "shuffle_partitions_per_file")
+"""Options of rewrites that sort or cluster rows."""
+OF_CURVES = ("max_output_size", "var_length_contribution")
+"""Options of rewrites that cluster rows along a curve."""
+WITHOUT_EFFECT = {
+    "shuffle_partitions_per_file": "one task sorts the rows of a file, and spills",
+    "max_output_size": "keys of curves have a fixed width, since they are made of ranks of values",
+    "var_length_contribution": "the rank of a text or binary value counts all its bytes",
+}
+"""Options of the Java reference that are accepted, with the reason why they have no effect."""
+OF_DATA_FILES = (
+    "delete_file_threshold",
+    "delete_ratio_threshold",
+    "use_starting_sequence_number",
+    "max_files_to_rewrite",
+    "output_spec_id",
+    "remove_dangling_deletes",
+    "memory_limit_bytes",
+    *OF_SORT,
+    *OF_CURVES,
+)
+"""Options that a rewrite of delete files does not have."""
 
 _MIN_RATIO = 0.75
 _MAX_RATIO = 1.8
@@ -49,6 +73,11 @@ class RewriteOptions:
         output_spec_id: Partition spec of the new files; None for the table's default spec.
         remove_dangling_deletes: Remove delete files that apply to no data file, in a commit at the end.
         memory_limit_bytes: Rows in memory while they are sorted and written; more rows are spilled to temporary files.
+        compression_factor: Bytes of sorted rows for each byte that they had before, above 0; None for 1. Only for sorted or clustered
+            rows.
+        shuffle_partitions_per_file: Accepted for sorted or clustered rows, without effect: one task sorts the rows of a file and spills.
+        max_output_size: Accepted for clustered rows, without effect: keys of curves have a fixed width, since they are made of ranks.
+        var_length_contribution: Accepted for clustered rows, without effect: the rank of a text or binary value counts all its bytes.
     """
 
     target_file_size_bytes: int | None = None
@@ -70,33 +99,51 @@ class RewriteOptions:
     output_spec_id: int | None = None
     remove_dangling_deletes: bool = False
     memory_limit_bytes: int = DEFAULT_MEMORY_BYTES
+    compression_factor: float | None = None
+    shuffle_partitions_per_file: int | None = None
+    max_output_size: int | None = None
+    var_length_contribution: int | None = None
 
     @classmethod
-    def of(cls, verb: str, given: Mapping[str, Any]) -> RewriteOptions:
+    def of(cls, verb: str, given: Mapping[str, Any], without: Collection[str] = ()) -> RewriteOptions:
         """Return options by name.
+
+        Args:
+            verb: The verb, for errors.
+            given: The options.
+            without: Options that the verb does not have.
 
         Raises:
             ValidationError: An option does not exist, or its value has another type or is out of range.
         """
-        known = {field.name for field in fields(cls)}
-        unknown = sorted(set(given) - known)
+        known = [field.name for field in fields(cls) if field.name not in without]
+        unknown = sorted(set(given) - set(known))
         if unknown:
-            raise ValidationError(f"{verb}: no option {', '.join(unknown)}; expected {', '.join(sorted(known))}")
+            # Options of some strategies alone come last.
+            known.sort(key=lambda name: (name in OF_SORT, name in OF_CURVES, name))
+            raise ValidationError(f"{verb}: no option {', '.join(unknown)}; expected {', '.join(known)}")
         options = cls(**given)
         options._check(verb)
         return options
+
+    def given(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Return those of some options without a default that have a value."""
+        return tuple(name for name in names if getattr(self, name) is not None)
 
     def _check(self, verb: str) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
             may_be_absent = value is None and field.default is None
-            if not may_be_absent and field.name not in ("rewrite_job_order", "delete_ratio_threshold"):
+            if not may_be_absent and field.name not in _OTHER_TYPES:
                 _check_number(verb, field.name, value)
         ratio: object = self.delete_ratio_threshold
-        if isinstance(ratio, bool) or not isinstance(ratio, int | float) or not 0 < ratio <= 1:
+        if not (_is_number(ratio) and 0 < ratio <= 1):
             raise ValidationError(
                 f"{verb}: delete_ratio_threshold: expected a number above 0 and at most 1, got {ratio!r}"
             )
+        factor: object = self.compression_factor
+        if factor is not None and not (_is_number(factor) and 0 < factor < inf):
+            raise ValidationError(f"{verb}: compression_factor: expected a number above 0, got {factor!r}")
         if self.rewrite_job_order not in JOB_ORDERS:
             raise ValidationError(
                 f"{verb}: rewrite_job_order: expected {', '.join(JOB_ORDERS)}, got {self.rewrite_job_order!r}"
@@ -119,7 +166,7 @@ class RewriteOptions:
                 f"{verb}: expected min_file_size_bytes < target_file_size_bytes < max_file_size_bytes, got {smallest}, {size} and "
                 f"{largest}"
             )
-        return FileSizes(size, smallest, largest)
+        return FileSizes(size, smallest, largest, 1.0 if self.compression_factor is None else self.compression_factor)
 
 
 @dataclass(frozen=True)
@@ -130,11 +177,13 @@ class FileSizes:
         target: Size of new files.
         smallest: Files below are too small.
         largest: Files above are too large.
+        compression_factor: Bytes of new files for each byte of the files that are rewritten.
     """
 
     target: int
     smallest: int
     largest: int
+    compression_factor: float = 1.0
 
     @property
     def largest_output(self) -> int:
@@ -147,6 +196,7 @@ class FileSizes:
         The remainder after files of the target size is a file of its own if it is large enough, else it is spread over the other
         files, unless they would become too large.
         """
+        total = self._expected(total)
         if total < self.target:
             return 1
         whole, remainder = divmod(total, self.target)
@@ -156,12 +206,20 @@ class FileSizes:
 
     def output_size(self, total: int) -> int:
         """Return the size at which a new file of a total size is closed."""
-        even = -(-total // self.outputs(total)) + 5 * 1024
+        even = -(-self._expected(total) // self.outputs(total)) + 5 * 1024
         return min(self.largest_output, max(self.target, even))
+
+    def _expected(self, total: int) -> int:
+        return total if self.compression_factor == 1 else int(total * self.compression_factor)
 
 
 _ZERO_IS_VALID = ("min_file_size_bytes", "output_spec_id", "partial_progress_max_failed_commits")
+_OTHER_TYPES = ("rewrite_job_order", "delete_ratio_threshold", "compression_factor")
 _FLAGS = ("rewrite_all", "partial_progress_enabled", "use_starting_sequence_number", "remove_dangling_deletes")
+
+
+def _is_number(value: object) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _check_number(verb: str, name: str, value: Any) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from icefloe.exceptions import ValidationError
@@ -10,6 +10,8 @@ from icefloe.table.maintenance.rewrite.order_text import OrderText
 from icefloe.transforms import IdentityTransform
 
 if TYPE_CHECKING:
+    from icefloe.partitioning import PartitionSpec
+    from icefloe.schema import Schema
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.sorting import SortOrder
 
@@ -40,22 +42,32 @@ class Clustering:
         """Raise if the table has no such columns, or they have no order.
 
         Raises:
-            ValidationError: A column does not exist, is nested, or has one value in each partition.
+            ValidationError: A column does not exist or is nested, or all columns have one value in each partition.
         """
         schema = metadata.schema()
         if self.order is not None:
             self.order.check_compatible(schema)
-        constant = {field.source_id for field in metadata.spec().fields if field.transform == IdentityTransform()}
         for name in self.columns:
             field = schema.find_field(name)
             if not field.field_type.is_primitive:
                 raise ValidationError(
                     f"{verb}: {self.strategy} column {name}: expected a primitive type, got {field.field_type}"
                 )
-            if field.field_id in constant:
-                raise ValidationError(
-                    f"{verb}: {self.strategy} column {name}: every partition has one value of it; leave it out"
-                )
+        self.within_partitions(verb, schema, metadata.spec())
+
+    def within_partitions(self, verb: str, schema: Schema, spec: PartitionSpec) -> Clustering:
+        """Return the arrangement without the columns of a curve that have one value in each partition.
+
+        Raises:
+            ValidationError: No column is left.
+        """
+        constant = {field.source_id for field in spec.fields if field.transform == IdentityTransform()}
+        remaining = tuple(name for name in self.columns if schema.find_field(name).field_id not in constant)
+        if self.columns and not remaining:
+            raise ValidationError(
+                f"{verb}: {self.strategy} column {self.columns[0]}: every partition has one value of it; choose other columns"
+            )
+        return replace(self, columns=remaining)
 
     def __str__(self) -> str:
         return f"{self.strategy}({', '.join(self.columns)})" if self.columns else self.strategy

@@ -10,7 +10,7 @@ from icefloe.expressions.tree import AlwaysTrue
 from icefloe.table.environment import SYSTEM
 from icefloe.table.maintenance.branch_plan import branch_head, check_plan, whole_files
 from icefloe.table.maintenance.groups.file_groups import pack
-from icefloe.table.maintenance.groups.options import RewriteOptions
+from icefloe.table.maintenance.groups.options import OF_CURVES, OF_SORT, WITHOUT_EFFECT, RewriteOptions
 from icefloe.table.maintenance.rewrite.candidates import data_file_candidates
 from icefloe.table.maintenance.rewrite.clustering import (
     BINPACK,
@@ -97,10 +97,10 @@ class RewriteDataFiles:
         """Arrange the rows of each group along a Z-order curve, so that filters on any of the columns read few files.
 
         Args:
-            *columns: 1 to 16 primitive columns.
+            *columns: 1 to 16 primitive columns. Those with one value in each partition are left out, with a warning of the plan.
 
         Raises:
-            ValidationError: A column does not exist, is nested or is constant in each partition.
+            ValidationError: A column does not exist or is nested, or all are constant in each partition.
         """
         return self._curve(ZORDER, columns)
 
@@ -139,6 +139,10 @@ class RewriteDataFiles:
         clustering = self._clustering if self._clustering is not None else Clustering(BINPACK)
         clustering.check(_VERB, metadata)
         spec = self._spec(metadata)
+        notes = _notes(clustering, self._options)
+        within = clustering.within_partitions(_VERB, metadata.schema(), spec)
+        notes += _dropped(clustering.columns, within.columns)
+        clustering = within
         sizes = self._options.sizes(_VERB, metadata.properties)
         head = branch_head(metadata, self._branch, _VERB)
         scan = whole_files(self._table, metadata, None if head is None else head.snapshot_id, self._row_filter)
@@ -157,6 +161,7 @@ class RewriteDataFiles:
             groups=packed.groups,
             files=files,
             deletes=deletes,
+            warnings=notes,
         )
 
     def execute(self, plan: RewriteDataFilesPlan | None = None) -> RewriteDataFilesResult:
@@ -192,6 +197,29 @@ class RewriteDataFiles:
         if wanted is not None:
             _check_columns(spec, metadata)
         return spec
+
+
+def _notes(clustering: Clustering, options: RewriteOptions) -> tuple[str, ...]:
+    """Return a sentence for each option that has no effect.
+
+    Raises:
+        ValidationError: An option is one of other strategies.
+    """
+    is_sorted = clustering.is_curve or clustering.order is not None
+    for names, strategies, is_theirs in (
+        (OF_SORT, "sort, zorder or hilbert", is_sorted),
+        (OF_CURVES, "zorder or hilbert", clustering.is_curve),
+    ):
+        wrong = () if is_theirs else options.given(names)
+        if wrong:
+            raise ValidationError(f"{_VERB}: {wrong[0]}: expected strategy {strategies}, got {clustering.strategy}")
+    ignored = options.given(WITHOUT_EFFECT)
+    return tuple(f"{_VERB}: {name} has no effect: {WITHOUT_EFFECT[name]}" for name in ignored)
+
+
+def _dropped(columns: tuple[str, ...], remaining: tuple[str, ...]) -> tuple[str, ...]:
+    dropped = [name for name in columns if name not in remaining]
+    return tuple(f"{_VERB}: column {name} was left out: every partition has one value of it" for name in dropped)
 
 
 def _check_columns(spec: PartitionSpec, metadata: TableMetadata) -> None:

@@ -30,6 +30,7 @@ class RewriteDataFilesPlan(BranchPlan):
             several partitions has neither `partition` nor `new_files`: each partition of its rows gets a file of its own.
         files: The files, group after group, columns of a scan plan.
         deletes: The delete files that `files.deletes` refers to.
+        warnings: Options without effect, and columns of a curve that were left out, one sentence each.
     """
 
     verb: ClassVar[str] = "rewrite_data_files"
@@ -43,6 +44,7 @@ class RewriteDataFilesPlan(BranchPlan):
     groups: pa.Table = field(repr=False)
     files: pa.RecordBatch = field(repr=False)
     deletes: pa.RecordBatch = field(repr=False)
+    warnings: tuple[str, ...] = ()
 
     @property
     def file_count(self) -> int:

@@ -6,6 +6,7 @@ import uuid
 import pyarrow as pa
 import pytest
 from icefloe.exceptions import ResolveError, ValidationError, ValidationException
+from icefloe.table.maintenance.deletes.position_delete_run import PositionDeleteRun
 from icefloe.table.write.file_writer import FileWriter
 
 from tests.unit.table.conftest import BY_KIND
@@ -199,6 +200,36 @@ def test_partial_progress_commits_partitions_apart(new_table, rows, content):
     with pytest.raises(ValidationException, match="not rewritten"):
         table.maintenance.execute(plan)
     assert content(table) == before
+
+
+def test_failed_commits_beyond_the_allowed_number_raise_and_are_not_repeated(new_table, rows, monkeypatch):
+    table = new_table(BY_KIND, BY_PARTITION)
+    table.append(rows((7, "a", None), (8, "a", None), (9, "b", None), (10, "b", None)))
+    for number in (7, 9):
+        table.delete(f"id = {number}")
+    rewrite = PositionDeleteRun._rewrite
+
+    def interfering(self, groups):
+        if groups[0].data_files.column("partition")[0].as_py() == '["b"]':
+            table.catalog.load_table("db.t").overwrite(rows((9, "b", None)), "kind = 'b'")
+        return rewrite(self, groups)
+
+    monkeypatch.setattr(PositionDeleteRun, "_rewrite", interfering)
+    options = {"rewrite_all": True, "partial_progress_enabled": True, "partial_progress_max_failed_commits": 0}
+    count = len(table.snapshots())
+    with pytest.raises(ValidationException, match=r"replaced 1 delete file .* 1 delete file not rewritten"):
+        table.maintenance.rewrite_position_deletes().options(**options).execute()
+    # The other partition's commit and that of the other writer.
+    assert len(table.refresh().snapshots()) == count + 2
+
+
+@pytest.mark.parametrize(
+    "option", ["delete_file_threshold", "output_spec_id", "max_files_to_rewrite", "max_output_size"]
+)
+def test_options_of_data_files_are_refused(new_table, option):
+    message = f"rewrite_position_deletes: no option {option}; expected max_concurrent_file_group_rewrites, "
+    with pytest.raises(ValidationError, match=message):
+        new_table().maintenance.rewrite_position_deletes().options(**{option: 1})
 
 
 @pytest.mark.parametrize("verb", ["rewrite_position_deletes", "convert_equality_deletes", "remove_dangling_deletes"])

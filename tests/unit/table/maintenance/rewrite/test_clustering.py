@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 from icefloe import _core
 from icefloe.exceptions import ResolveError, ValidationError
+from icefloe.table.maintenance.groups.options import FileSizes
 from icefloe.table.sorting import NullOrder, SortDirection, SortField, SortOrder
 from icefloe.transforms import IdentityTransform, TruncateTransform
 
@@ -87,6 +88,7 @@ def shuffled(catalog):
 
 
 SPLIT = {"target_file_size_bytes": 20_000, "max_file_size_bytes": 60_000, "rewrite_all": True}
+SIZES = FileSizes(20_000, 15_000, 60_000)
 
 
 def multiset(table):
@@ -127,6 +129,59 @@ def test_curve_lets_filters_on_each_column_skip_files(shuffled, curve):
         scan = shuffled.scan(f"{column} > 500000 and {column} < 502000")
         planned = scan.explain().counters["files_planned"]
         assert planned <= total * 3 // 4, (planned, total)
+
+
+@pytest.mark.parametrize("curve", ["zorder", "hilbert"])
+def test_curve_leaves_out_columns_of_one_value_in_each_partition(small_files, content, curve):
+    table = small_files(BY_KIND)
+    before = content(table)
+    builder = table.maintenance.rewrite_data_files().sort(f"{curve}(kind, id)")
+    plan = builder.plan()
+    assert plan.clustering.columns == ("id",)
+    assert plan.warnings == ("rewrite_data_files: column kind was left out: every partition has one value of it",)
+    table.maintenance.execute(pickle.loads(pickle.dumps(plan)))
+    assert content(table) == before
+    with table.update_spec() as update:
+        update.remove_field("kind")
+    assert builder.plan().clustering.columns == ("kind", "id")
+    with pytest.raises(ValidationError, match="every partition has one value of it"):
+        table.maintenance.rewrite_data_files().zorder("kind").options(output_spec_id=0).plan()
+
+
+def test_options_without_effect_are_explained(small_files):
+    table = small_files()
+    builder = table.maintenance.rewrite_data_files()
+    options = {"shuffle_partitions_per_file": 2, "max_output_size": 8, "var_length_contribution": 4}
+    warnings = builder.zorder("id").options(**options).plan().warnings
+    assert [text.split(": ")[1] for text in warnings] == [f"{name} has no effect" for name in options]
+    assert "one task sorts the rows of a file" in warnings[0]
+    refused = {
+        "compression_factor: expected strategy sort, zorder or hilbert, got binpack": (
+            builder.binpack(),
+            "compression_factor",
+        ),
+        "max_output_size: expected strategy zorder or hilbert, got sort": (
+            table.maintenance.rewrite_data_files().sort("id"),
+            "max_output_size",
+        ),
+    }
+    for message, (choice, name) in refused.items():
+        with pytest.raises(ValidationError, match=message):
+            choice.options(**{name: 2}).plan()
+
+
+def test_compression_factor_scales_the_expected_files(shuffled):
+    builder = shuffled.maintenance.rewrite_data_files().sort("a")
+    counts = [
+        builder.options(**SPLIT, compression_factor=factor).plan().groups.column("new_files")[0].as_py()
+        for factor in (0.25, 1, 2.0)
+    ]
+    total = builder.plan().total_bytes
+    assert counts == [SIZES.outputs(int(total * factor)) for factor in (0.25, 1, 2.0)]
+    assert counts[0] < counts[1] < counts[2]
+    builder.options(**SPLIT, compression_factor=0.25).execute()
+    rows = shuffled.scan().to_arrow()
+    assert rows.column("a").to_pylist() == sorted(rows.column("a").to_pylist())
 
 
 def test_curve_within_partitions_keeps_rows(small_files, content):
