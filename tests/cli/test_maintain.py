@@ -108,6 +108,18 @@ def test_orphans_deletes_files_that_nothing_refers_to(icefloe, small, tmp_path):
     assert small.refresh().scan().count() == 12
 
 
+def test_orphans_beside_a_table_that_is_not_in_use_are_deleted_on_request(icefloe, small, lake):
+    inner = lake.create_table("db.inner", pa.schema([("id", pa.int64())]), location=f"{small.location()}/inner")
+    arguments = ("orphans", "db.t", "--older-than", "0s", "--force", "-y")
+    refused = icefloe(*arguments)
+    assert (refused.code, "shares its directories" in refused.err) == (1, True)
+    inner.io.delete(inner.metadata_location)
+    refused = icefloe(*arguments)
+    assert "pass check_neighbours(False), or --ignore-neighbours to the command" in refused.err
+    assert icefloe(*arguments, "--ignore-neighbours").code == 0
+    assert small.refresh().scan().count() == 12
+
+
 def test_analyze_stores_statistics(icefloe, small):
     assert icefloe("analyze", "db.t", "-y").code == 0
     assert len(small.refresh().metadata.statistics) == 1

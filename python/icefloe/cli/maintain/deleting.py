@@ -78,6 +78,7 @@ def _orphans(maintenance: MaintenanceTable, values: dict[str, Any]) -> Any:
         builder = builder.location(values["location"], allow_outside=values["allow_outside"])
     elif values["allow_outside"]:
         raise click.UsageError("--allow-outside: expected --location as well")
+    builder = builder.check_neighbours(not values["ignore_neighbours"])
     if values["inventory"] is not None:
         builder = builder.inventory(_report(values["inventory"]))
     for option in ("equal_schemes", "equal_authorities"):
@@ -126,6 +127,11 @@ orphans = maintenance_verb(
             "--force", is_flag=True, help="Accept an age below 24 hours: files of running writers may be lost."
         ),
         click.option("--allow-outside", is_flag=True, help="Accept a --location outside of the table's locations."),
+        click.option(
+            "--ignore-neighbours",
+            is_flag=True,
+            help="Do not look for other tables in the same directories: their files would be deleted.",
+        ),
     ],
     _orphans,
 )

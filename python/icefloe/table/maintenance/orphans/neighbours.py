@@ -60,7 +60,7 @@ def check_catalog(table: CommittingTable, roots: tuple[str, ...]) -> None:
         except IcebergError as error:
             raise ValidationError(
                 f"table {dotted_name(table)}: cannot tell whether table {name} shares its directories, since that table could not be "
-                f"loaded: {error}; pass check_neighbours(False) if it does not"
+                f"loaded: {error}; pass check_neighbours(False), or --ignore-neighbours to the command, if it does not"
             ) from error
         if _overlaps(other, roots):
             raise ValidationError(
@@ -126,7 +126,8 @@ def _is_staged_copy(table: CommittingTable, metadata: TableMetadata, directory: 
 def _refuse(table: CommittingTable, location: str) -> None:
     raise ValidationError(
         f"table {dotted_name(table)}: cannot remove orphan files, since another table is below its directories: {location}; files of "
-        "that table would be deleted. Move or drop the table, or pass check_neighbours(False) if it is not in use"
+        "that table would be deleted. Move or drop the table, or pass check_neighbours(False), or --ignore-neighbours to the command, if "
+        "it is not in use"
     )
 
 
