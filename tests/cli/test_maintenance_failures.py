@@ -12,10 +12,14 @@ from icefloe import _core
 from icefloe.catalog.outcome import OutcomeUnknownError
 from icefloe.catalog.sql import SqlCatalog
 from icefloe.cli.carry_out import carry_out
+from icefloe.cli.failure import ExitCode
+from icefloe.cli.maintain.maintaining import run_maintenance
+from icefloe.cli.session import Session
 from icefloe.exceptions import CommitFailedException, StorageError
 from icefloe.io import FileIO
 from icefloe.table.commit.transaction import Transaction
 from icefloe.table.maintenance import deletion
+from icefloe.table.maintenance.deletes.position_delete_run import PositionDeleteRun
 from icefloe.table.maintenance.progress import MaintenanceProgress
 from icefloe.table.maintenance.rewrite.run import RewriteRun
 
@@ -151,6 +155,44 @@ def test_compaction_of_which_a_group_was_committed_exits_with_6(icefloe, lake, m
     assert "replaced 10 data files" in result["summary"]
     assert "concurrent commits changed its files again and again" in result["summary"]
     assert table.refresh().scan().to_arrow().num_rows == 56
+
+
+def test_rewrite_of_deletes_of_which_a_partition_was_committed_exits_with_6(lake, monkeypatch, capfd):
+    properties = {"write.delete.mode": "merge-on-read", "write.delete.granularity": "partition"}
+    table = lake.create_table("db.p", pa.schema([("id", pa.int64()), ("kind", pa.string())]), properties=properties)
+    table.update_spec().add_identity("kind").commit()
+    table.append(pa.table({"id": range(12), "kind": ["a", "b", "c"] * 4}))
+    for number in range(3):
+        table.delete(f"id = {number}")
+    rewrite, done = PositionDeleteRun._rewrite, []
+
+    def interfering(self, groups):
+        if done:
+            # The delete files of the newest commit are rewritten first.
+            lake.load_table("db.p").overwrite(pa.table({"id": [99], "kind": ["a"]}), "kind = 'a'")
+        done.append(groups)
+        return rewrite(self, groups)
+
+    options = {"rewrite_all": True, "partial_progress_enabled": True, "partial_progress_max_failed_commits": 0}
+    with monkeypatch.context() as patches:
+        patches.setattr(PositionDeleteRun, "_rewrite", interfering)
+        for expected in (ExitCode.PARTLY, ExitCode.DONE):
+            builder = table.maintenance.rewrite_position_deletes().options(**options)
+            code = run_maintenance(Session(), "rewrite-deletes", "db.p", table, builder, dry_run=False, yes=True)
+            assert code == expected
+            table.refresh()
+            patches.undo()
+    assert "partly done: rewrite_position_deletes: replaced 2 delete files" in capfd.readouterr().out
+    assert sorted(table.scan().to_arrow().column("id").to_pylist()) == [4, 5, 7, 8, 10, 11, 99]
+
+
+def test_missing_file_exits_with_3_and_names_the_command_that_finds_it(icefloe, table):
+    (location, *_) = (task.file.file_path for task in table.scan().plan_files())
+    table.io.delete(location)
+    done = icefloe("scan", "db.t", "-o", "json")
+    assert (done.code, done.error()["type"]) == (3, "MissingFileError")
+    assert "`icefloe doctor TABLE --files list`" in done.error()["hint"]
+    assert "icefloe list" not in done.error()["hint"]
 
 
 def test_plan_that_another_writer_made_stale_exits_with_4(icefloe, lake, rewritten, monkeypatch):

@@ -58,6 +58,9 @@ _HINTS = {
     ExitCode.NOT_FOUND: "`icefloe list` shows namespaces and tables, `icefloe refs` and `icefloe snapshots` the versions of a table.",
     ExitCode.INTERRUPTED: "What was committed before the interrupt stays; run the command with --dry-run to see the rest.",
 }
+_MISSING_FILE = (
+    "`icefloe doctor TABLE --files list` shows which files of a table are missing; a file that was named must exist."
+)
 
 
 def exit_code(error: BaseException) -> ExitCode:
@@ -67,6 +70,8 @@ def exit_code(error: BaseException) -> ExitCode:
 
 def hint(error: BaseException) -> str | None:
     """Return advice on an error, None if its message has the advice already."""
+    if isinstance(error, MissingFileError):
+        return _MISSING_FILE
     if isinstance(error, click.UsageError):
         context = error.ctx
         return None if context is None else f"`{context.command_path} --help` shows the usage."
