@@ -9,6 +9,7 @@ import shutil
 import struct
 import subprocess
 import zlib
+from datetime import datetime
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -65,6 +66,17 @@ def events(lake):
     made.manage_snapshots().create_tag(made.snapshots()[2].snapshot_id, "v1<b>").commit()
     made.delete("id < 2")
     return made
+
+
+def test_partitions_of_times_are_shown_as_times(lake):
+    table = lake.create_table("db.times", pa.schema([("a", pa.timestamp("us")), ("b", pa.timestamp("us"))]))
+    with table.update_spec() as update:
+        update.add_field("a", "month", "month")
+        update.add_field("b", "hour", "hour")
+    times = pa.array([datetime(2026, 3, 1, 5), None], pa.timestamp("us"))
+    table.append(pa.table({"a": times, "b": times}))
+    texts = {one["partition"] for one in figures_of(table)["partitions"]["worst"]}
+    assert texts == {"month=2026-03, hour=2026-03-01-05", "month=null, hour=null"}
 
 
 def test_report_states_verdict_sentences_and_commands(icefloe, events, tmp_path):

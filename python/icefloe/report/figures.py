@@ -13,10 +13,13 @@ from icefloe.table.doctor.manifest_checks import manifest_overlap
 from icefloe.table.maintenance.age import iso_time
 from icefloe.table.properties.definitions import TARGET_FILE_SIZE
 from icefloe.table.snapshots import ancestors_of
+from icefloe.transforms import HourTransform, MonthTransform, YearTransform
+from icefloe.types import DateType
 
 if TYPE_CHECKING:
     from icefloe.table.doctor.storage_checks import FileCheck
     from icefloe.table.snapshots import Snapshot
+    from icefloe.transforms import Transform
 
 WORST_PARTITIONS = 25
 """Partitions that the page lists."""
@@ -24,6 +27,7 @@ LARGEST_ORPHANS = 25
 """Orphan files that the page lists."""
 GROWTH_POINTS = 200
 """Most points of the growth picture; longer histories are thinned."""
+_NUMBERED_TIMES = (YearTransform, MonthTransform, HourTransform)
 _KIB = 1024
 _DAY_MS = 86_400_000
 
@@ -194,8 +198,18 @@ def _partition_text(facts: TableFacts, spec_id: int, values: str) -> str:
     import json
 
     fields = facts.metadata.specs()[spec_id].fields
-    parts = [f"{field.name}={value}" for field, value in zip(fields, json.loads(values), strict=False)]
+    parts = [
+        f"{field.name}={_value_text(field.transform, value)}"
+        for field, value in zip(fields, json.loads(values), strict=False)
+    ]
     return ", ".join(parts) or "unpartitioned"
+
+
+def _value_text(transform: Transform, value: Any) -> str:
+    """Return a value of a partition as text; years, months and hours are stored as numbers since 1970."""
+    if value is None:
+        return "null"
+    return transform.to_human_string(DateType(), value) if isinstance(transform, _NUMBERED_TIMES) else str(value)
 
 
 def _deletes(facts: TableFacts) -> dict[str, Any]:
