@@ -31,6 +31,10 @@ def test_describe_states_size_snapshot_and_schema(icefloe, table):
     assert "schema               1: id: optional long" in icefloe("describe", "db.t").text
 
 
+def test_info_is_another_name_of_describe(icefloe, table):
+    assert icefloe("info", "db.t", "-o", "json").out == icefloe("describe", "db.t", "-o", "json").out != b""
+
+
 def test_describe_of_a_namespace_shows_its_properties(icefloe, lake):
     lake.create_namespace("owned", {"owner": "me"})
     assert icefloe("describe", "owned", "-o", "json").json("describe")["properties"]["owner"] == "me"

@@ -25,8 +25,16 @@ SECTIONS = {"Look": look.VERBS, "Change": change.VERBS, "Maintain": maintain.VER
 """The verbs, in the order of the help."""
 
 
+ALIASES = {"info": "describe"}
+"""Other names of verbs."""
+
+
 class VerbGroup(click.Group):
     """The command, whose help lists the verbs in sections."""
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a verb by its name or another name of it."""
+        return super().get_command(ctx, ALIASES.get(cmd_name, cmd_name))
 
     def invoke(self, ctx: click.Context) -> object:
         """Run a verb. A closed pipe is not a failure: its reader needs no more output."""
