@@ -27,8 +27,8 @@ def execute(table: Table, plan: Plan, spark: Any) -> Result:
         spark: Session; None to do everything in this process.
 
     Raises:
-        ValidationError: An argument is of another type, the plan is not of this table, or the table has moved on in a way that the
-            plan does not allow for.
+        ValidationError: An argument is of another type, or the plan is not of this table.
+        ValidationException: The table has moved on in a way that the plan does not allow for.
     """
     checked_table("execute", table)
     if spark is None:

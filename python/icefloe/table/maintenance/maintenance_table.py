@@ -48,7 +48,8 @@ class MaintenanceTable:
         """Make exactly the changes of a plan, which may have been pickled.
 
         Raises:
-            ValidationError: The plan is not of this table, or the table has moved on in a way that the plan does not allow for.
+            ValidationError: The plan is not of this table.
+            ValidationException: The table has moved on in a way that the plan does not allow for.
         """
         if not isinstance(plan, Plan):
             raise ValidationError(f"execute: expected the plan of a maintenance verb, got {plan!r}")
