@@ -142,7 +142,9 @@ def test_doctor_compares_footers_of_delete_files(new_table, granularity):
     assert set(differences) == {positions, equality}
     is_path_scoped = granularity == "file"
     assert ("record_count is 2 in the manifest and 1 in the footer" in differences[positions]) is not is_path_scoped
-    assert ("upper bound of field 2147483545 is 1 in the manifest and 7 in the footer" in differences[positions]) is is_path_scoped
+    assert (
+        "upper bound of field 2147483545 is 1 in the manifest and 7 in the footer" in differences[positions]
+    ) is is_path_scoped
     assert "record_count is 2 in the manifest and 1 in the footer" in differences[equality]
     assert "lower bound of field 1 is 2 in the manifest and 1 in the footer" in differences[equality]
     Path(positions).write_bytes(b"no Parquet")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from icefloe.table.maintenance.deletion import delete_files
+from icefloe.table.write.equality_deletes import write_equality_deletes
 
 from tests.unit.table.maintenance.every_file import (
     BY_KIND,
@@ -177,6 +178,36 @@ def test_unreadable_manifest_of_a_remaining_snapshot_deletes_nothing(table):
     assert (len(result.snapshot_ids), result.deletion.deleted_files, result.is_partial) == (2, 0, True)
     assert before <= files_of(table)
     assert manifest.manifest_path in result.unread[0][1]
+
+
+def test_missing_list_of_a_remaining_snapshot_deletes_nothing(table):
+    table.overwrite(rows(9))
+    table.manage_snapshots().create_tag(snapshot_ids(table)[1], "v1").commit()
+    kept = table.snapshot_by_name("v1").manifest_list
+    table.io.delete(kept)
+    before = files_of(table)
+    result = table.maintenance.expire_snapshots().older_than(future()).execute()
+    assert (len(result.snapshot_ids), result.deletion.deleted_files, result.is_partial) == (2, 0, True)
+    assert before <= files_of(table)
+    assert kept in result.unread[0][1]
+
+
+def test_delete_files_and_their_manifests_are_deleted_and_counted(catalog):
+    """The kinds of files are counted apart, and metadata files stay, which have a rule of their own."""
+    table = catalog.create_table("db.deletes", SCHEMA, properties={"write.delete.mode": "merge-on-read"})
+    table.append(rows(1, 2, 3))
+    table.delete("id = 1")
+    keys = write_equality_deletes(table.io, table.metadata, pa.table({"id": [2]}), [1])
+    table.new_row_delta().add_deletes(keys[0]).commit()
+    table.overwrite(rows(9))
+    manifests = {row["path"] for row in table.inspect.all_manifests().to_pylist()}
+    used = {row["path"] for row in table.inspect.manifests().to_pylist()}
+    versions = {path for path in files_of(table) if path.endswith(".metadata.json")}
+    result = table.maintenance.expire_snapshots().older_than(future()).execute()
+    assert (result.deleted_data_files_count, result.deleted_manifest_files_count) == (1, len(manifests - used))
+    assert (result.deleted_position_delete_files_count, result.deleted_equality_delete_files_count) == (1, 1)
+    assert versions <= files_of(table)
+    assert table.maintenance.remove_orphan_files().older_than(future()).force().plan().is_empty
 
 
 def test_table_of_every_kind_keeps_all_that_is_live(catalog):

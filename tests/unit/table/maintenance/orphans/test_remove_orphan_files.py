@@ -86,6 +86,17 @@ def test_version_hint_stays(tmp_path):
         assert table.io.core.exists(hint)
 
 
+@pytest.mark.parametrize("ending", ["", "/"])
+def test_version_hint_stays_whatever_the_end_of_the_location_is(catalog, tmp_path, ending):
+    table = catalog.create_table("db.ending", SCHEMA, location=f"{tmp_path}/ending{ending}")
+    hint = f"{tmp_path}/ending/metadata/version-hint.text"
+    table.io.core.write(hint, b"1", overwrite=False)
+    orphan = f"{tmp_path}/ending/metadata/version-hint.txt"
+    table.io.core.write(orphan, b"1", overwrite=False)
+    make_old(table)
+    assert {path.removeprefix("file://") for path in orphans(removal(table))} == {orphan}
+
+
 def test_statistics_stay(table):
     add_statistics(table, table.current_snapshot().snapshot_id)
     assert orphans(removal(table)) == set()
