@@ -85,12 +85,12 @@ def updated_metadata(  # noqa: PLR0913 - the two versions and the change
 
 
 def check_same_uuid(table: str, current: TableMetadata, updated: TableMetadata) -> None:
-    """Raise if a commit changes the table's UUID.
+    """Raise if a commit changes the table's UUID. A table of format version 1 may get its first one.
 
     Raises:
         ValidationError: The UUID changes.
     """
-    if str(current.table_uuid).lower() != str(updated.table_uuid).lower():
+    if current.table_uuid is not None and current.table_uuid != updated.table_uuid:
         raise ValidationError(
             f"table {table}: a commit cannot change the table's UUID; expected {current.table_uuid}, got {updated.table_uuid}"
         )

@@ -29,7 +29,7 @@ from icefloe.table.update import (
     SetDefaultSpecUpdate,
     SetLocationUpdate,
     SetPropertiesUpdate,
-    UpgradeFormatVersionUpdate,
+    format_upgrade,
 )
 from icefloe.transforms import VoidTransform
 
@@ -73,7 +73,7 @@ class Replacement:
         order = assign_fresh_sort_order_ids(self.sort_order, self.schema, schema)
         updates: list[TableUpdate] = []
         if FORMAT_VERSION.name in texts:
-            updates.append(UpgradeFormatVersionUpdate(format_version=int(FORMAT_VERSION.of(texts))))
+            updates += format_upgrade(current, int(FORMAT_VERSION.of(texts)))
         updates += [
             RemoveSnapshotRefUpdate(ref_name=MAIN_BRANCH),
             *_schema_updates(schema, current),

@@ -65,7 +65,7 @@ class Table(TableVersion, TableChanges):
             ValidationError: The name belongs to another table.
         """
         fresh: Table = self.catalog.load_table(self._identifier)
-        if str(fresh.metadata.table_uuid).lower() != str(self.metadata.table_uuid).lower():
+        if self.metadata.table_uuid not in (None, fresh.metadata.table_uuid):
             raise ValidationError(
                 f"table {self._dotted_name()}: expected uuid {self.metadata.table_uuid}, got {fresh.metadata.table_uuid}; "
                 "the table was dropped and created again, load it"

@@ -15,7 +15,7 @@ from icefloe.table.update import (
     RemovePropertiesUpdate,
     SetLocationUpdate,
     SetPropertiesUpdate,
-    UpgradeFormatVersionUpdate,
+    format_upgrade,
 )
 from icefloe.table.write.update_snapshot import UpdateSnapshot
 from icefloe.typedef import EMPTY_DICT
@@ -107,7 +107,7 @@ class WriteTransaction(Transaction, TableChanges):
             raise ValidationError(
                 f"cannot lower the format version: expected at least {self.table_metadata.format_version}, got {format_version}"
             )
-        return self.apply_updates((UpgradeFormatVersionUpdate(format_version=format_version),))
+        return self.apply_updates(format_upgrade(self.table_metadata, format_version, self.environment))
 
     def update_snapshot(
         self, snapshot_properties: Properties | None = EMPTY_DICT, branch: str | None = MAIN_BRANCH

@@ -75,7 +75,7 @@ class RestTable(Table):
         """Load the newest version, with all snapshots, into this handle, and return it; see `Table.refresh`."""
         # A concurrent commit may have moved a branch past a snapshot of this handle: conflicts are found in the whole history.
         fresh = self._loader.load_all_snapshots(self.name())
-        if fresh.metadata.table_uuid != self.metadata.table_uuid:
+        if self.metadata.table_uuid not in (None, fresh.metadata.table_uuid):
             raise ValidationError(
                 f"table {self._dotted_name()}: expected uuid {self.metadata.table_uuid}, got {fresh.metadata.table_uuid}; "
                 "the table was dropped and created again, load it"

@@ -25,6 +25,7 @@ from icefloe.table.update import (
     AssertPartitionSpecExists,
     AssertPartitionSpecs,
     AssertSnapshotExists,
+    AssertTableUUID,
     TableRequirement,
     TableUpdate,
     update_table_metadata,
@@ -239,7 +240,9 @@ class Transaction:
         return [update.snapshot.snapshot_id for update in self._updates if isinstance(update, AddSnapshotUpdate)]
 
     def _is_met_here(self, requirement: TableRequirement) -> bool:
-        """Return whether a requirement is met by this transaction: it is about a snapshot that an earlier change adds."""
+        """Return whether a requirement is met by this transaction: it is about a snapshot or the UUID that an earlier change adds."""
+        if isinstance(requirement, AssertTableUUID):
+            return self._newest.table_uuid is None
         return isinstance(requirement, AssertSnapshotExists) and requirement.snapshot_id in self._staged_ids()
 
     def _stage_again(self, newest: TableMetadata, attempt: int) -> None:

@@ -28,6 +28,7 @@ from icefloe.table.update.actions import (
     update_from_json,
 )
 from icefloe.table.update.apply import update_table_metadata
+from icefloe.table.update.format_upgrade import format_upgrade
 from icefloe.table.update.requirements import (
     AssertCreate,
     AssertCurrentSchemaId,
@@ -81,6 +82,7 @@ __all__ = [
     "TableRequirement",
     "TableUpdate",
     "UpgradeFormatVersionUpdate",
+    "format_upgrade",
     "requirement_from_json",
     "update_from_json",
     "update_table_metadata",

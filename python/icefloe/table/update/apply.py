@@ -74,6 +74,11 @@ def _upgrade(draft: Draft, update: actions.UpgradeFormatVersionUpdate) -> None:
         raise FeatureUnsupportedError(
             f"cannot upgrade to format version {update.format_version}: icefloe writes format versions 1 and 2"
         )
+    if update.format_version > 1 and draft.get("table_uuid") is None:
+        raise ValidationError(
+            "cannot upgrade to format version 2: the table has no UUID, which that version requires; use "
+            "transaction().upgrade_table_version(2), which assigns one"
+        )
     draft.format_version = update.format_version
 
 

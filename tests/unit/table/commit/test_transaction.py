@@ -1,4 +1,6 @@
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -114,6 +116,38 @@ def test_version_1_table_takes_appends_and_refuses_delete_files(catalog, rows):
     table.transaction().upgrade_table_version(2).commit_transaction()
     table.delete("id = 1")
     assert sorted(table.scan().to_arrow().column("id").to_pylist()) == [2, 3]
+
+
+def without_uuid(new_table):
+    """Register a copy of a new table of format version 1, without a UUID, as `db.old`."""
+    made = new_table(properties={"format-version": "1"})
+    written = json.loads(made.metadata.model_dump_json())
+    del written["table-uuid"]
+    path = Path(made.location().removeprefix("file:")) / "metadata" / "old.metadata.json"
+    path.write_text(json.dumps(written))
+    return made.catalog.register_table("db.old", str(path))
+
+
+def test_upgrade_assigns_the_uuid_that_old_writers_of_version_1_omit(catalog, new_table, rows):
+    """Format version 2 requires it: neither this library nor the Java reference reads the table without."""
+    table, other = without_uuid(new_table), catalog.load_table("db.old")
+    table.append(rows((7, "a", 1.0)))
+    assert table.metadata.table_uuid is None
+    with table.transaction() as transaction:
+        transaction.upgrade_table_version(2)
+        transaction.append(rows((9, "a", 1.0)))
+    read = catalog.load_table("db.old")
+    assert read.metadata.table_uuid is not None
+    assert read.metadata.table_uuid == table.metadata.table_uuid == other.refresh().metadata.table_uuid
+    other.append(rows((8, "a", 1.0)))
+    assert read.refresh().scan().count() == 9
+
+
+def test_replacement_in_version_2_assigns_the_uuid_of_a_table_without(catalog, new_table, rows):
+    schema = without_uuid(new_table).schema()
+    with catalog.replace_table_transaction("db.old", schema, properties={"format-version": "2"}) as transaction:
+        transaction.append(rows((8, "a", 1.0)))
+    assert catalog.load_table("db.old").scan().count() == 1
 
 
 def test_snapshot_properties_are_in_the_summary(new_table, rows):
