@@ -1,5 +1,7 @@
 """SQLite: locks, failing disks, threads over one database in memory."""
 
+import copy
+import pickle
 import resource
 import sqlite3
 import threading
@@ -10,7 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from icefloe.catalog.sql import SqlCatalog
-from icefloe.exceptions import CommitFailedException, CommitStateUnknownException, StorageError
+from icefloe.exceptions import CommitFailedException, CommitStateUnknownException, StorageError, ValidationError
 from icefloe.table.environment import SYSTEM
 
 SCHEMA = pa.schema([("id", pa.int64())])
@@ -144,3 +146,16 @@ def test_threads_that_share_a_database_keep_each_others_changes(tmp_path, databa
         assert {properties[f"{writer}"] for writer in range(4)} == {"4"}
         found = catalog.load_table("db.t").scan().to_arrow()["id"].to_pylist()
         assert sorted(found) == [10 * writer + number for writer in range(4) for number in range(5)]
+
+
+def test_pickled_table_commits_by_connections_of_its_own(catalog):
+    table = catalog.load_table("db.t")
+    pickle.loads(pickle.dumps(table)).append(ROWS)
+    copy.deepcopy(table).refresh().append(ROWS)
+    assert table.refresh().scan().count() == 4
+
+
+def test_catalog_in_memory_is_not_pickled_as_another_one():
+    message = "cannot pickle it, since it is in the memory of this process"
+    with SqlCatalog("cat", uri="sqlite://") as catalog, pytest.raises(ValidationError, match=message):
+        pickle.dumps(catalog)

@@ -66,6 +66,23 @@ class Database:
         self._engines: dict[int, Engine] = {}
         self._locks: dict[int, threading.RLock] = {}
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the address, with its password: each process opens connections of its own.
+
+        Raises:
+            ValidationError: The database is in the memory of this process.
+        """
+        if _is_in_memory(self._url):
+            raise ValidationError(
+                f"catalog database {self._url!r}: cannot pickle it, since it is in the memory of this process; use a file, as in "
+                "sqlite:////data/catalog.db"
+            )
+        return {"url": self._url, "echo": self._echo}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._url, self._echo = state["url"], state["echo"]
+        self._engines, self._locks = {}, {}
+
     @property
     def engine(self) -> Engine:
         """The SQLAlchemy engine of this process."""
