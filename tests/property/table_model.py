@@ -27,7 +27,6 @@ from tests.property.random_schema import (
     structs,
 )
 
-FORMATS = ("parquet", "parquet", "avro")
 NAMES = ["a", "b", "c d", "É", "e-f", "G", "id", "_1"]
 MODES = ["copy-on-write", "merge-on-read"]
 # A key is compared by its bits, a filter by its number: floats are left to the tests of that.
@@ -49,6 +48,8 @@ KEY_TYPES = {
 class TableModel:
     """A random table."""
 
+    formats: tuple[str, ...] = ("parquet", "parquet", "avro")
+
     def __init__(self, catalog: Catalog, rng: Random) -> None:
         self.rng = rng
         self.rows: list[dict[int, Any]] = []
@@ -63,7 +64,7 @@ class TableModel:
             for n, (name, kind) in enumerate(zip(names, types, strict=True), 1)
         ]
         fields.append(NestedField(99, "key", type_from_text(rng.choice(["int", "long", "string", "date"]))))
-        properties = {"format-version": rng.choice(["1", "2", "2"]), "write.format.default": rng.choice(FORMATS)}
+        properties = {"format-version": rng.choice(["1", "2", "2"]), "write.format.default": rng.choice(self.formats)}
         self.table: Table = catalog.create_table("db.t", Schema(*fields), properties=properties)
         self.seen = {each.field_id for each in self.schema.fields}
 
@@ -75,29 +76,39 @@ class TableModel:
     def struct(self) -> Any:
         return self.schema.as_struct()
 
-    def step(self) -> None:
-        """Change the table in a random way, the model likewise."""
-        weighted = {
+    def weighted(self) -> dict[Any, int]:
+        """The changes of a step, and how often each is drawn."""
+        return {
             self.append: 5, self.delete: 4, self.overwrite: 2, self.delete_keys: 2, self.add_column: 2, self.drop_column: 1,
             self.rename_column: 2, self.promote_column: 2, self.move_column: 1, self.relax_column: 1, self.partition: 2,
             self.unpartition: 1, self.sort: 1, self.upgrade: 1,
         }  # fmt: skip
+
+    def step(self) -> None:
+        """Change the table in a random way, the model likewise."""
+        weighted = self.weighted()
         change = self.rng.choices(list(weighted), list(weighted.values()))[0]
         before = None if self.table.current_snapshot() is None else self.table.current_snapshot().snapshot_id
         self.log.append(f"{change.__name__} {change() or ''}")
         snapshot = self.table.current_snapshot()
         if snapshot is not None and snapshot.snapshot_id != before:
-            self.history.append((snapshot.snapshot_id, self.names(), self.expected()))
+            self.remember(snapshot.snapshot_id, self.rows)
+
+    def remember(self, snapshot_id: int, rows: list[dict[int, Any]]) -> None:
+        """Record the rows of a new snapshot."""
+        self.history.append((snapshot_id, self.names(), self.expected(rows=rows)))
 
     # ---- what is expected
 
     def names(self) -> list[str]:
         return [each.name for each in self.schema.fields]
 
-    def expected(self, condition: Any = None, names: list[str] | None = None) -> list[tuple[str, ...]]:
-        """The rows of a filter as text, in order, of some columns or of all."""
+    def expected(
+        self, condition: Any = None, names: list[str] | None = None, rows: list[dict[int, Any]] | None = None
+    ) -> list[tuple[str, ...]]:
+        """The rows of a filter as text, in order, of some columns or of all; those of main without `rows`."""
         fields = [self.schema.find_field(name) for name in (self.names() if names is None else names)]
-        kept = [row for row in self.rows if condition is None or condition.holds(row)]
+        kept = [row for row in (self.rows if rows is None else rows) if condition is None or condition.holds(row)]
         return sorted(tuple(text(named(row.get(f.field_id), f.field_type)) for f in fields) for row in kept)
 
     def arrow(self, rows: list[dict[int, Any]]) -> pa.Table:

@@ -8,25 +8,38 @@ from icefloe.catalog import load_catalog
 
 from tests.exact_rows import exact
 from tests.property.random_filter import random_filter
+from tests.property.refs_model import RefsModel
 from tests.property.table_model import TableModel
 
 STEPS = 10
 FILTERS = 4
 
 
-def test_random_table_holds_what_its_model_holds(table_seed):
+def test_random_table_holds_what_its_model_holds(table_seed, tmp_path):
+    """Odd programs also use branches, tags, staged snapshots, upserts, dynamic overwrites and added files."""
     rng = Random(table_seed)
     with load_catalog("scratch", type="memory") as catalog:
         catalog.create_namespace("db")
-        model = TableModel(catalog, rng)
+        model = RefsModel(catalog, rng, tmp_path) if table_seed % 2 else TableModel(catalog, rng)
         try:
             for _ in range(STEPS):
                 model.step()
                 check_rows(model)
+                check_refs(model)
             check_history(model)
         except BaseException:
             print(model.schema, *model.log, sep="\n")
             raise
+
+
+def check_refs(model: TableModel) -> None:
+    if isinstance(model, RefsModel):
+        for name, rows in model.branches.items():
+            found = model.table.scan().use_ref(name).to_arrow()
+            assert found.column_names == model.names()
+            assert exact(found) == model.expected(rows=rows)
+        for name, snapshot_id in model.tags.items():
+            assert model.table.metadata.refs[name].snapshot_id == snapshot_id
 
 
 def check_rows(model: TableModel) -> None:
