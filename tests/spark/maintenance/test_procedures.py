@@ -252,6 +252,7 @@ def test_every_error_of_the_room_has_a_case(table):
     # Errors of tables of Spark's own catalog have cases beside their other tests.
     of_spark = (
         ": expected an external table (with LOCATION)",
+        ", and nothing was cleaned up. If the catalog has table ",
         "source table: expected a table of Spark's own catalog",
         "; expected a table of Parquet files, or a directory",
         ": expected a table of Parquet files (USING parquet)",
