@@ -28,6 +28,18 @@ def test_group_that_lost_rows_meanwhile_is_planned_again(small_files, mode):
     assert files(table) == 3
 
 
+def test_rows_deleted_by_position_after_the_plan_stay_deleted(small_files):
+    """Conflicts are searched for from the snapshot that was planned, and not from the newest one when the commit begins."""
+    table = small_files(properties=MERGE_ON_READ)
+    plan = table.maintenance.rewrite_data_files().plan()
+    other = table.catalog.load_table("db.small")
+    other.delete("id in (1, 4)")
+    assert other.inspect.delete_files().num_rows == 2
+    result = table.maintenance.execute(plan)
+    assert (len(result.snapshot_ids), result.removed_delete_files_count) == (1, 2)
+    assert sorted(ids(table)) == [0, 2, 3, *range(5, 30)]
+
+
 def test_overwrite_meanwhile_leaves_no_group(small_files, rows):
     table = small_files()
     plan = table.maintenance.rewrite_data_files().plan()
