@@ -26,6 +26,7 @@ pub mod metrics;
 mod orc_encoder;
 mod orc_file;
 mod orc_instants;
+mod orc_nulls;
 mod orc_options;
 mod orc_schema;
 mod output;

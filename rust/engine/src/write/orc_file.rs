@@ -14,6 +14,7 @@ use icefloe_format::spec::{Schema, StructType};
 use super::closed_file::ClosedFile;
 use super::orc_encoder::{OrcSettings, OrcWriter, orc_encoder};
 use super::orc_instants::check_instants;
+use super::orc_nulls::with_nulls_below;
 use super::orc_options::OrcOptions;
 use super::orc_schema::{column_numbers, orc_schema};
 use super::output::{Output, Outputs, write_failure};
@@ -148,7 +149,8 @@ impl OrcFile {
         let fields = shape.arrow_schema.fields();
         let columns = batch.columns().iter().zip(fields).map(|(column, field)| {
             check_instants(field.name(), column)?;
-            cast(column, field.data_type()).map_err(invalid)
+            let column = cast(column, field.data_type()).map_err(invalid)?;
+            with_nulls_below(&column).map_err(invalid)
         });
         let columns = columns.collect::<Result<Vec<ArrayRef>, FormatError>>()?;
         self.metrics.add(&columns);
