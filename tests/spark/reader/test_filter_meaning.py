@@ -14,7 +14,7 @@ from icefloe.spark.reader.frame import scan_frame
 from icefloe.spark.reader.native import FIELD_ID_READ
 from icefloe.spark.reader.scan_choice import plan_scan
 from icefloe.spark.session import settings
-from icefloe.types import DecimalType, NestedField, StructType
+from icefloe.types import DecimalType, ListType, NestedField, StructType
 
 from tests.property.filter_sql import SCHEMA, arrow, random_rows, sql
 from tests.property.random_filter import random_filter
@@ -190,6 +190,24 @@ def test_columns_that_swapped_names_are_read_by_ids(spark, new_table):
         frame = icefloe.spark.read(table, spark=spark)
         assert sorted(map(tuple, frame.select("id", "a", "b").collect())) == [(1, "x", True), (2, "y", None)]
         assert ids(frame.where("a = 'y' and b is null")) == [2]
+
+
+def test_fields_of_renamed_structs_are_read_by_ids(spark, new_table):
+    """Spark loses the id of a struct or list of structs of which it reads some fields."""
+    inside = StructType(NestedField(5, "x", "long"), NestedField(6, "y", "long"))
+    other = StructType(NestedField(10, "x", "long"), NestedField(11, "y", "long"))
+    elements = ListType(7, StructType(NestedField(8, "x", "long"), NestedField(9, "y", "long")), element_required=False)
+    columns = (NestedField(2, "s", inside), NestedField(3, "l", elements), NestedField(4, "a b", other))
+    table = new_table(Schema(NestedField(1, "id", "long"), *columns))
+    values = [{"x": 1, "y": 2}, None]
+    rows = {"id": [1, 2], "s": values, "l": [[{"x": 1, "y": 2}], []], "a b": values}
+    table.append(pa.Table.from_pydict(rows, schema=table.schema().as_arrow()))
+    with table.update_schema() as change:
+        change.rename_column("s", "t").rename_column("l", "m")
+    with settings(spark, {FIELD_ID_READ: "true"}):
+        frame = icefloe.spark.read(table, spark=spark)
+        for condition in ("t.x = 1", "get(m, 0).y = 2", "`a b`.x = 1", "get(m.x, 0) is not null"):
+            assert ids(frame.where(condition)) == [1], condition
 
 
 def test_rows_are_read_by_ids_after_schemas_were_removed(spark, new_table):

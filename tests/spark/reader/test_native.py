@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 from icefloe.schema import Schema
 from icefloe.spark.reader.native import NativeScan, file_keys, obstacle
-from icefloe.types import ListType, LongType, NestedField, StringType
+from icefloe.types import ListType, LongType, NestedField, StringType, StructType
 
 RUNS = pa.list_(pa.struct([("first", pa.int32()), ("count", pa.int32())]))
 NOW = Schema(NestedField(1, "id", LongType()), NestedField(2, "name", StringType()))
@@ -61,6 +61,12 @@ def test_obstacle_of_a_name_that_columns_of_different_types_had(kind):
     now = Schema(NestedField(1, "id", LongType()), NestedField(2, "id2", LongType()))
     assert "another column was called id2" in obstacle(scan(schemas=(earlier, now), schema=now, field_ids=True))
     assert obstacle(scan(schemas=(earlier, now), schema=now.select("id"), field_ids=True)) is None
+
+
+def test_obstacle_of_a_renamed_struct():
+    earlier, now = (Schema(NestedField(1, name, StructType(NestedField(2, "x", "long")))) for name in "ab")
+    assert "Spark finds b by its name" in obstacle(scan(schemas=(earlier, now), schema=now, field_ids=True))
+    assert obstacle(scan(schemas=(now, now), schema=now, field_ids=True)) is None
 
 
 def test_obstacle_of_unusual_names_is_missing_field_ids():

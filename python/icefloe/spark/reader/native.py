@@ -176,6 +176,9 @@ def _schema_obstacle(scan: NativeScan) -> str | None:
     confused = _confused_name(scan)
     if confused is not None:
         return f"another column was called {confused}, and Spark takes the type of a file's column from the column of this name"
+    unfound = _unfound_struct(scan)
+    if unfound is not None:
+        return f"Spark finds {unfound} by its name if it reads only some fields of it, and files have another name"
     return None
 
 
@@ -211,6 +214,16 @@ def _confused_name(scan: NativeScan) -> str | None:
             kinds.setdefault(".".join(path).lower(), {})[field_id] = shown
     names = (".".join(path) for path, _, _ in _fields(schema_value(scan.schema), ()))
     return next((name for name in names if len(set(kinds[name.lower()].values())) > 1), None)
+
+
+def _unfound_struct(scan: NativeScan) -> str | None:
+    """Return the name of a column with a struct that files may have under another name; None without such a column."""
+    for field in schema_value(scan.schema)["fields"]:
+        names = {one.name for schema in scan.schemas for one in schema.fields if one.field_id == field["id"]}
+        is_found = names <= {field["name"]} and _PLAIN_NAME.fullmatch(field["name"])
+        if not is_found and any("fields" in kind for _, _, kind in _fields({"fields": [field]}, ())):
+            return str(field["name"])
+    return None
 
 
 def _fields(iceberg_type: Any, outer: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], int, Any]]:
