@@ -151,7 +151,7 @@ def test_doctor_compares_footers_of_delete_files(new_table, granularity):
     assert positions in found(table, statistics=True)["unreadable-files"].evidence["reasons"]
 
 
-@pytest.mark.parametrize("format_name", ["avro", "orc"])
+@pytest.mark.parametrize("format_name", ["avro", pytest.param("orc", marks=pytest.mark.recent_pyarrow)])
 def test_doctor_states_how_many_files_it_has_not_compared(new_table, format_name):
     table = new_table(appends=2)
     with table.update_properties() as update:
