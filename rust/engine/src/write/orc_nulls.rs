@@ -1,8 +1,7 @@
 //! Nulls of structs in structs, as `pyarrow.orc` needs them.
 //!
-//! The encoder omits a value by its own null and by the null of the struct around it, and not by nulls of structs
-//! further out. A value below such a null would be stored, and every later value would be read in the place of the one
-//! before.
+//! The encoder applies the nulls of a struct to its values only if the struct around it has nulls as well. Otherwise it
+//! stores the values below a null, and a reader returns them in the place of later values.
 
 use std::sync::Arc;
 
