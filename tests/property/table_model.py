@@ -106,7 +106,7 @@ class TableModel:
     def expected(
         self, condition: Any = None, names: list[str] | None = None, rows: list[dict[int, Any]] | None = None
     ) -> list[tuple[str, ...]]:
-        """The rows of a filter as text, in order, of some columns or of all; those of main without `rows`."""
+        """The rows of a filter as text, in order, of some columns or of all; of the rows of main if `rows` is not given."""
         fields = [self.schema.find_field(name) for name in (self.names() if names is None else names)]
         kept = [row for row in (self.rows if rows is None else rows) if condition is None or condition.holds(row)]
         return sorted(tuple(text(named(row.get(f.field_id), f.field_type)) for f in fields) for row in kept)

@@ -148,7 +148,7 @@ def test_conditions_of_spark_select_decimals_of_fewer_digits(spark, new_table, b
 
 
 def test_conditions_of_spark_are_about_columns_whose_names_others_had(spark, new_table):
-    """Spark reads the columns of a file by id, but compares those of a condition by name."""
+    """Spark reads the columns of a file by id, but finds the columns of a condition by name."""
     inside = StructType(NestedField(5, "x", "double"), NestedField(6, "y", "double"))
     numbers = (NestedField(2, "a", "long"), NestedField(3, "b", "long"), NestedField(4, "s", inside))
     table = new_table(Schema(NestedField(1, "id", "long"), *numbers))

@@ -1,4 +1,4 @@
-"""The words of a text are those of Spark's own lexer."""
+"""Statements are split into the same words as by Spark's own lexer."""
 
 from __future__ import annotations
 

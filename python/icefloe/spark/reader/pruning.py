@@ -5,7 +5,7 @@ the place of such a column. These are:
 
 - floating-point numbers: bounds leave NaN out, which is above all numbers in Spark, and dictionaries distinguish -0.0 from 0.0;
 - decimals that an earlier schema has in fewer bytes: Spark cuts a literal to the bytes of the file's decimals;
-- columns whose name another column had: Spark reads the columns of a file by id, and compares those of a condition by name.
+- columns whose name another column had: Spark reads the columns of a file by id, and finds the columns of a condition by name.
 """
 
 from __future__ import annotations

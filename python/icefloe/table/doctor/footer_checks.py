@@ -203,7 +203,7 @@ def _pairs(facts: TableFacts, entries: pa.Table, schema: Schema) -> Iterator[tup
 
 
 def _differences(row: dict[str, Any], footer: dict[str, Any]) -> Iterator[str]:
-    """Yield the counts of a manifest entry that are not those of the footer."""
+    """Yield the counts of a manifest entry that differ from the footer."""
     for name in _CHECKED:
         if row[name] != footer[name]:
             yield f"{name} is {row[name]:,} in the manifest and {footer[name]:,} in the footer"

@@ -74,7 +74,7 @@ impl Surroundings {
 }
 
 impl Evidence<'_> {
-    /// Return the fields of a schema whose values the footer does not show to fit, those of inner fields first.
+    /// Return the fields of a schema whose values the footer does not show to fit, inner fields first.
     ///
     /// # Errors
     /// `Mismatch` naming a required field that the file lacks, or whose nulls the footer counts.

@@ -57,7 +57,7 @@ class RewritePositionDeletes(DeleteFilesChange[RewritePositionDeletesPlan, Rewri
         return self
 
     def options(self, **options: Any) -> Self:
-        """Set options, by the names of the Java reference with underscores; see `RewriteOptions`. Those of data files alone do not exist.
+        """Set options, by the names of the Java reference with underscores; see `RewriteOptions`. Options that are about data files are refused.
 
         Raises:
             ValidationError: An option does not exist or its value is not valid.

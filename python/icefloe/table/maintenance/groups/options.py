@@ -127,7 +127,7 @@ class RewriteOptions:
         return options
 
     def given(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Return those of some options without a default that have a value."""
+        """Return the names of the given options that have a value; the options have no default."""
         return tuple(name for name in names if getattr(self, name) is not None)
 
     def _check(self, verb: str) -> None:
