@@ -14,7 +14,7 @@ from icefloe.spark.reader.frame import scan_frame
 from icefloe.spark.reader.native import FIELD_ID_READ
 from icefloe.spark.reader.scan_choice import plan_scan
 from icefloe.spark.session import settings
-from icefloe.types import DecimalType, ListType, NestedField, StructType
+from icefloe.types import DecimalType, ListType, LongType, NestedField, StructType
 
 from tests.property.filter_sql import SCHEMA, arrow, random_rows, sql
 from tests.property.random_filter import random_filter
@@ -120,6 +120,20 @@ def test_conditions_of_spark_select_nan_and_zeros_in_structs(spark, new_table):
         for condition, expected in ((f"{column} > 6", [2]), (f"{column} = 0", [3]), (f"isnan({column})", [2])):
             assert ids(frame.where(condition)) == expected, condition
     assert (ids(frame.where("s is null")), ids(frame.where("s.in is null"))) == ([6], [5, 6])
+
+
+def test_conditions_of_spark_select_widened_integers(spark, new_table):
+    """Spark cuts all literals of a list but the first to the bytes of the file's integers: -2147483649 is 2147483647 in 4 bytes."""
+    inside = StructType(NestedField(4, "i", "int"))
+    table = new_table(Schema(NestedField(1, "id", "long"), NestedField(2, "i", "int"), NestedField(3, "s", inside)))
+    structs = pa.array([{"i": 2**31 - 1}], pa.struct([("i", pa.int32())]))
+    table.append(pa.table({"id": [1], "i": pa.array([2**31 - 1], pa.int32()), "s": structs}))
+    with table.update_schema() as change:
+        change.update_column("i", LongType()).update_column(("s", "i"), LongType())
+    assert plan_scan(spark, table.scan()).native is not None
+    frame = icefloe.spark.read(table, spark=spark)
+    for condition in ("i NOT IN (100, -2147483649)", "s.i NOT IN (100, -2147483649)", "NOT (i = 5 OR i = -2147483649)"):
+        assert ids(frame.where(condition)) == [1], condition
 
 
 @pytest.mark.parametrize(("before", "after"), [(9, 18), (9, 38), (18, 38), (20, 38)])

@@ -4,7 +4,8 @@ Spark pushes conditions on columns and on fields of structs down, but none on ex
 the place of such a column. These are:
 
 - floating-point numbers: bounds leave NaN out, which is above all numbers in Spark, and dictionaries distinguish -0.0 from 0.0;
-- decimals that an earlier schema has in fewer bytes: Spark cuts a literal to the bytes of the file's decimals;
+- integers and decimals that an earlier schema has in fewer bytes: Spark cuts literals to the bytes of the file's values, of integers
+  all literals of a list but the first;
 - columns whose name another column had: Spark reads the columns of a file by id, and finds the columns of a condition by name.
 """
 
@@ -17,7 +18,7 @@ from pyspark.sql import types as T  # noqa: N812  likewise
 
 from icefloe.spark.types.conform import column_of, quoted
 from icefloe.spark.types.to_spark import FIELD_ID
-from icefloe.types import DecimalType, StructType
+from icefloe.types import DecimalType, IntegerType, LongType, StructType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
     from icefloe.schema import Schema
-    from icefloe.types import NestedField
+    from icefloe.types import IcebergType, NestedField
 
 # Most digits of decimals that Parquet stores as 32-bit and as 64-bit integers.
 _INT32_DIGITS, _INT64_DIGITS = 9, 18
@@ -43,12 +44,11 @@ def misread_fields(schema: Schema, schemas: Sequence[Schema]) -> frozenset[int]:
     for one in [*schemas, schema]:
         for name, field in _fields(one.fields):
             ids_of.setdefault(name.lower(), set()).add(field.field_id)
-            if isinstance(field.field_type, DecimalType):
-                sizes_of.setdefault(field.field_id, set()).add(_bytes_of(field.field_type.precision))
+            sizes_of.setdefault(field.field_id, set()).add(_bytes_of(field.field_type))
     return frozenset(
         field.field_id
         for name, field in _fields(schema.fields)
-        if len(ids_of[name.lower()]) > 1 or len(sizes_of.get(field.field_id, ())) > 1
+        if len(ids_of[name.lower()]) > 1 or len(sizes_of[field.field_id]) > 1
     )
 
 
@@ -82,11 +82,15 @@ def _fields(fields: Sequence[NestedField], outer: str = "") -> Iterator[tuple[st
             yield from _fields(field.field_type.fields, f"{outer}{field.name}.")
 
 
-def _bytes_of(precision: int) -> int:
-    """Return the number of bytes of a decimal in Parquet."""
-    if precision <= _INT64_DIGITS:
-        return 4 if precision <= _INT32_DIGITS else 8
-    largest: int = 10**precision
+def _bytes_of(kind: IcebergType) -> int:
+    """Return the number of bytes of an integer or a decimal in Parquet; 0 for other types."""
+    if isinstance(kind, (IntegerType, LongType)):
+        return 4 if isinstance(kind, IntegerType) else 8
+    if not isinstance(kind, DecimalType):
+        return 0
+    if kind.precision <= _INT64_DIGITS:
+        return 4 if kind.precision <= _INT32_DIGITS else 8
+    largest: int = 10**kind.precision
     return (largest.bit_length() + 8) // 8
 
 
