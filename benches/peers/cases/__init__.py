@@ -6,6 +6,7 @@ from peers.case import Case
 from peers.cases import (
     append,
     commits,
+    compaction,
     deletes,
     inspect,
     manifest,
@@ -42,6 +43,7 @@ CASES: dict[str, Case] = {
         many_files,
         append,
         commits,
+        compaction,
         row_level,
         row_merge,
         spark_scan,
