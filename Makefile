@@ -237,7 +237,7 @@ CAMPAIGN_LOG ?= target/histories.jsonl
 
 .PHONY: simulate-campaign
 simulate-campaign: $(VENV)/.wheel ## Simulate histories in pieces that CAMPAIGN_LOG records; with the same log the run continues (FIRST=seed, HISTORIES=n, KIND=writers or maintained)
-	@mkdir -p $(dir $(CAMPAIGN_LOG)) && OMP_NUM_THREADS=1 $(BIN)/python -m tests.simulator.campaign --kind $(or $(KIND),writers) --first $(or $(FIRST),0) \
+	@mkdir -p $(dir $(CAMPAIGN_LOG)); export OMP_NUM_THREADS=1; $(ON_MEMORY) TMPDIR=$${PYTEST_DEBUG_TEMPROOT:-$${TMPDIR:-/tmp}} $(BIN)/python -m tests.simulator.campaign --kind $(or $(KIND),writers) --first $(or $(FIRST),0) \
 	  --histories $(HISTORIES) --workers $(WORKERS) --log $(CAMPAIGN_LOG)
 
 .PHONY: simulate-scopes

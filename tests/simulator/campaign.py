@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.simulator.checks import violation_in
+from tests.simulator.cores import stay_on_one_core
 from tests.simulator.generator import random_history
 from tests.simulator.interpreter import run
 from tests.simulator.maintained_histories import maintained_history
@@ -25,6 +26,7 @@ from tests.simulator.tally import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from multiprocessing import SimpleQueue
 
     from tests.simulator.operations import History
 
@@ -119,8 +121,16 @@ def _figures(pieces: Sequence[Piece], workers: int) -> Iterator[dict]:
     if workers == 1:
         yield from map(run_piece, pieces)
         return
-    with multiprocessing.get_context("spawn").Pool(workers) as pool:
+    context = multiprocessing.get_context("spawn")
+    numbers = context.SimpleQueue()
+    for number in range(workers):
+        numbers.put(number)
+    with context.Pool(workers, _take_a_core, (numbers,)) as pool:
         yield from pool.imap_unordered(run_piece, pieces)
+
+
+def _take_a_core(numbers: SimpleQueue[int]) -> None:
+    stay_on_one_core(numbers.get())
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -1,6 +1,18 @@
-"""The scopes whose interleavings are explored: a small part by default, all of them with `--all-interleavings`."""
+"""The scopes whose interleavings are explored: a small part by default, all of them with `--all-interleavings`; and the core of a worker."""
 
+import os
+
+import pytest
+
+from tests.simulator.cores import leave_core, stay_on_one_core
 from tests.simulator.test_interleavings import ALL, FAULTS, ISOLATIONS, PAIRS, SMALL
+
+
+@pytest.fixture(scope="package", autouse=True)
+def core_of_worker():
+    before = stay_on_one_core(int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")))
+    yield
+    leave_core(before)
 
 
 def pytest_generate_tests(metafunc):
