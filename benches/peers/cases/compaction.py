@@ -115,7 +115,7 @@ CASES = [
         prepare=prepare,
         contenders=dict(zip(CONTENDERS, (icefloe(order), icefloe_on_spark(order), java(order)), strict=True)),
         warm_ups={"icefloe": 1, "icefloe on Spark": JVM_WARM_UPS, "Java runtime": JVM_WARM_UPS},
-        rounds=5,
+        rounds=15,
     )
     for name, what, order in (("compaction", "packing", False), ("compaction_sorted", f"sort by {SORTED_BY}", True))
 ]
