@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, get_args
 
 from icefloe.arguments import checked_flag
-from icefloe.exceptions import CorruptFileError, MissingFileError, ValidationError
+from icefloe.exceptions import CorruptFileError, StorageError, ValidationError
 from icefloe.table.doctor.diagnosis import Diagnosis
 from icefloe.table.doctor.file_checks import check_files
 from icefloe.table.doctor.finding import Finding, Severity
@@ -82,6 +82,6 @@ def _collect(check: Iterator[Finding], findings: list[Finding]) -> str | None:
     """Append the findings of a check; return the reason if a file of metadata stops it."""
     try:
         findings += check
-    except (MissingFileError, CorruptFileError) as error:
+    except (StorageError, CorruptFileError) as error:
         return str(error)
     return None

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from icefloe import _core
 from icefloe.conversions import from_bytes
-from icefloe.exceptions import CorruptFileError, FeatureUnsupportedError, MissingFileError, SchemaMismatchError
+from icefloe.exceptions import CorruptFileError, FeatureUnsupportedError, SchemaMismatchError, StorageError
 from icefloe.partitioning import PartitionSpec
 from icefloe.schema import Schema, index_by_id
 from icefloe.table.doctor.finding import Finding, Severity
@@ -36,7 +36,7 @@ _POSITIONS = Schema(
 )
 _METRICS = "write.metadata.metrics."
 _WHOLE_BOUNDS = {f"{_METRICS}default": "full"}
-_UNREADABLE = (MissingFileError, CorruptFileError, SchemaMismatchError, FeatureUnsupportedError)
+_UNREADABLE = (StorageError, CorruptFileError, SchemaMismatchError, FeatureUnsupportedError)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from icefloe.exceptions import MissingFileError
+from icefloe.exceptions import MissingFileError, StorageError
 from icefloe.table.doctor.finding import Finding, Severity
 from icefloe.table.maintenance.display import count_text
 
@@ -31,7 +31,12 @@ def check_storage(facts: TableFacts, by: FileCheck) -> Iterator[Finding]:
             each file.
     """
     expected = _expected(facts)
-    found = _listed(facts, expected) if by == "list" else _looked_up(facts, expected)
+    refused: dict[str, str] = {}
+    found = _listed(facts, expected, refused) if by == "list" else _looked_up(facts, expected, refused)
+    if refused:
+        yield _refused_directories(refused) if by == "list" else _refused_files(refused, expected.num_rows)
+    is_known = _is_known(expected, refused, by)
+    expected, found = expected.filter(is_known), found.filter(is_known)
     size = pc.fill_null(found, -1)
     missing = expected.filter(pc.equal(size, -1)).column("file_path").to_pylist()
     recorded = expected.column("size")
@@ -78,14 +83,27 @@ def _parts(facts: TableFacts) -> list[pa.Table]:
     return [pa.Table.from_batches([batch]) for batch in (facts.files, facts.deletes)]
 
 
-def _listed(facts: TableFacts, expected: pa.Table) -> pa.ChunkedArray:
-    """Return the sizes of files by listing the directories at the top of their locations, null where there is no file."""
-    if expected.num_rows == 0:
-        return pa.chunked_array([], pa.int64())
-    listings = [pa.Table.from_batches([facts.io.core.list(root)]) for root in _roots(facts, expected)]
+def _listed(facts: TableFacts, expected: pa.Table, refused: dict[str, str]) -> pa.ChunkedArray:
+    """Return the sizes of files by listing the directories at the top of their locations, null where there is no file.
+
+    Add the reason for each directory that storage refuses to list to `refused`.
+    """
+    found = (_listing(facts, root, refused) for root in _roots(facts, expected))
+    listings = [one for one in found if one is not None]
+    if not listings:
+        return pa.chunked_array([pa.nulls(expected.num_rows, pa.int64())])
     listing = pa.concat_tables(listings)
     places = pc.index_in(expected.column("file_path"), value_set=listing.column("location"))
     return pc.take(listing.column("size"), places)
+
+
+def _listing(facts: TableFacts, root: str, refused: dict[str, str]) -> pa.Table | None:
+    """Return the files below a directory; None, and the reason in `refused`, if storage refuses to list it."""
+    try:
+        return pa.Table.from_batches([facts.io.core.list(root)])
+    except StorageError as error:
+        refused[root] = str(error)
+        return None
 
 
 def _roots(facts: TableFacts, expected: pa.Table) -> list[str]:
@@ -102,21 +120,62 @@ def _roots(facts: TableFacts, expected: pa.Table) -> list[str]:
     return roots
 
 
-def _looked_up(facts: TableFacts, expected: pa.Table) -> pa.Array:
+def _looked_up(facts: TableFacts, expected: pa.Table, refused: dict[str, str]) -> pa.ChunkedArray:
+    """Return the sizes of files, null for a missing file. Add the reason for each file that storage refuses to `refused`."""
     sizes: list[int | None] = []
     locations = expected.column("file_path").to_pylist()
     for start in range(0, len(locations), _CHUNK):
-        sizes += _sizes(facts, locations[start : start + _CHUNK])
-    return pa.array(sizes, pa.int64())
+        sizes += _sizes(facts, locations[start : start + _CHUNK], refused)
+    return pa.chunked_array([pa.array(sizes, pa.int64())])
 
 
-def _sizes(facts: TableFacts, locations: list[str]) -> list[int | None]:
-    """Return sizes of files, None for a missing file. Halves with a missing file are looked up again."""
+def _sizes(facts: TableFacts, locations: list[str], refused: dict[str, str]) -> list[int | None]:
+    """Return sizes of files, None for a missing or refused file. Halves with one of these are looked up again."""
     try:
         sizes: list[int | None] = facts.io.core.sizes(locations).to_pylist()
-    except MissingFileError:
+    except StorageError as error:
         if len(locations) == 1:
+            if not isinstance(error, MissingFileError):
+                refused[locations[0]] = str(error)
             return [None]
         middle = len(locations) // 2
-        return _sizes(facts, locations[:middle]) + _sizes(facts, locations[middle:])
+        return _sizes(facts, locations[:middle], refused) + _sizes(facts, locations[middle:], refused)
     return sizes
+
+
+def _is_known(expected: pa.Table, refused: dict[str, str], by: FileCheck) -> pa.ChunkedArray:
+    """Return for each file whether storage answered: it is neither refused nor in a directory that was not listed."""
+    locations = expected.column("file_path")
+    if by == "heads":
+        return pc.invert(pc.is_in(locations, value_set=pa.array(list(refused), pa.string())))
+    known = pc.is_valid(locations)
+    for directory in refused:
+        known = pc.and_(known, pc.invert(pc.starts_with(locations, pattern=f"{directory}/")))
+    return known
+
+
+def _refused_files(reasons: dict[str, str], files: int) -> Finding:
+    locations = list(reasons)
+    return Finding(
+        "inaccessible-files",
+        Severity.ERROR,
+        f"{count_text(len(reasons), 'file')} of {files:,} cannot be looked up in storage; scans that need one fail. The first reason is "
+        f"{reasons[locations[0]]}.",
+        {
+            "inaccessible": len(reasons),
+            "files": files,
+            "locations": locations[:SHOWN],
+            "reasons": list(reasons.values())[:SHOWN],
+        },
+    )
+
+
+def _refused_directories(reasons: dict[str, str]) -> Finding:
+    texts = list(reasons.values())
+    return Finding(
+        "unlisted-directories",
+        Severity.ERROR,
+        f"{count_text(len(reasons), 'directory', 'directories')} cannot be listed, and the files there were not looked up. The first reason "
+        f"is {texts[0]}.",
+        {"directories": len(reasons), "locations": list(reasons)[:SHOWN], "reasons": texts[:SHOWN]},
+    )
