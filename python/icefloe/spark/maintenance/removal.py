@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 from icefloe.exceptions import ValidationError
 from icefloe.spark.maintenance.orphan_listing import listed_by_executors
 from icefloe.spark.maintenance.procedure import Procedure
+from icefloe.spark.maintenance.procedure_warnings import warn, warn_of_failed_deletes
+from icefloe.table.environment import SYSTEM
+from icefloe.table.maintenance.expiry.expiry_values import young_snapshot_warnings
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -16,14 +19,21 @@ if TYPE_CHECKING:
 
 def _expire_snapshots(caller: Caller, given: Arguments) -> Rows:
     _check_deletes("expire_snapshots", given)
-    builder = caller.table(given).maintenance.expire_snapshots()
+    table = caller.table(given)
+    builder = table.maintenance.expire_snapshots()
     if "older_than" in given:
         builder = builder.older_than(given["older_than"])
     if "retain_last" in given:
         builder = builder.retain_last(given["retain_last"])
     if "snapshot_ids" in given:
         builder = builder.by_ids(given["snapshot_ids"])
+    times = {one.snapshot_id: one.timestamp_ms for one in table.metadata.snapshots}
     result = builder.clean_expired_metadata(given.get("clean_expired_metadata", False)).execute()
+    now_ms = SYSTEM.now_ms()
+    ages = [now_ms - times.get(snapshot_id, now_ms) for snapshot_id in result.snapshot_ids]
+    warn(young_snapshot_warnings(result.table_name, ages))
+    warn(f"{result.table_name}: {location} could not be read: {reason}" for location, reason in result.unread[:1])
+    warn_of_failed_deletes(result.table_name, result.deletion.failures)
     return [
         (
             result.deleted_data_files_count,
@@ -52,10 +62,13 @@ def _remove_orphan_files(caller: Caller, given: Arguments) -> Rows:
     elif caller.spark is not None:
         builder = builder.inventory(listed_by_executors(caller.spark, table, given.get("location")))
     plan = builder.plan()
+    warn(plan.warnings)
     if given.get("dry_run", False):
         orphans = plan.orphans.column("location")
     else:
-        orphans = builder.execute(plan).orphan_file_locations
+        result = builder.execute(plan)
+        warn_of_failed_deletes(result.table_name, result.deletion.failures)
+        orphans = result.orphan_file_locations
     return [(location,) for location in orphans.to_pylist()]
 
 

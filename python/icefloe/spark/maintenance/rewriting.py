@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from icefloe.exceptions import ValidationError
 from icefloe.spark.maintenance.cluster import execute
 from icefloe.spark.maintenance.procedure import Procedure
+from icefloe.spark.maintenance.procedure_warnings import warn
 from icefloe.spark.maintenance.rewrite_options import rewrite_options
 from icefloe.spark.maintenance.where import where
 from icefloe.table.maintenance.groups.options import OF_CURVES, OF_DATA_FILES, OF_SORT
@@ -37,7 +38,9 @@ def _rewrite_data_files(caller: Caller, given: Arguments) -> Rows:
     of_others = (*(() if strategy == "sort" else OF_SORT), *(() if is_curve else OF_CURVES))
     options = rewrite_options("rewrite_data_files", given.get("options", {}), of_others)
     plan = builder.options(**options).plan()
+    warn(plan.warnings)
     result: Any = execute(table, plan, caller.spark)
+    warn(f"rewrite_data_files: {text}" for text in result.failures)
     return [
         (
             result.rewritten_data_files_count,
@@ -67,6 +70,7 @@ def _rewrite_position_deletes(caller: Caller, given: Arguments) -> Rows:
         builder = builder.filter(where(given["where"], caller.table(given).schema(), caller.spark))
     # Without a plan, a conflict leads to a new one.
     result = builder.execute()
+    warn(f"rewrite_position_delete_files: {text}" for text in result.failures)
     return [
         (
             result.rewritten_delete_files_count,

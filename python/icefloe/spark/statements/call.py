@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import ValidationError
 from icefloe.spark.lexer import Cursor
 from icefloe.spark.maintenance.call import procedure_named
 from icefloe.spark.maintenance.procedure import Caller
+from icefloe.spark.statements.literals import in_utc
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -54,10 +54,5 @@ def _arguments(statement: Statement, procedure: Procedure, name: str, items: lis
             positional.append(cursor.rest())
     texts = procedure.bind(name, positional, named)
     casts = [f"cast(({text}) AS {procedure.parameters[key]})" for key, text in texts.items()]
-    values = dict(zip(texts, map(_in_utc, statement.values(casts)), strict=True))
+    values = dict(zip(texts, map(in_utc, statement.values(casts)), strict=True))
     return procedure.bind(name, (), values.items())
-
-
-def _in_utc(value: Any) -> Any:
-    """Return a value of Spark; a time gets its zone, since Spark returns local times without one."""
-    return value.astimezone() if isinstance(value, datetime) and value.tzinfo is None else value

@@ -107,3 +107,8 @@ def _at(arguments: Sequence[Any], number: int) -> Any:
     if number >= len(arguments):
         raise ValidationError(f"SQL: expected a value for each ?, got {len(arguments)} values")
     return arguments[number]
+
+
+def in_utc(value: Any) -> Any:
+    """Return a value of Spark; a time gets its zone, since Spark returns local times without one."""
+    return value.astimezone() if isinstance(value, datetime) and value.tzinfo is None else value

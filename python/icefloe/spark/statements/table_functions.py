@@ -1,4 +1,4 @@
-"""Table functions of an attached catalog, for plain Spark SQL: metadata tables and ancestors of snapshots.
+"""Table functions of an attached catalog, for plain Spark SQL: metadata tables, ancestors of snapshots, and plans of expiries.
 
 Spark runs a table function on an executor, again for each action, so only reads are functions; changes are ``CALL``.
 """
@@ -14,9 +14,12 @@ from pyspark.sql.udtf import AnalyzeResult
 
 from icefloe.exceptions import ValidationError
 from icefloe.spark.statements.catalog_recipe import CatalogRecipe
+from icefloe.spark.statements.literals import in_utc
+from icefloe.table.maintenance.expiry.expiry_values import ROWS_SCHEMA
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from datetime import datetime
 
     from icefloe.catalog import Catalog
 
@@ -27,11 +30,13 @@ def register_functions(spark: Any, catalog: Catalog, name: str) -> None:
     """Register the table functions of a catalog.
 
     ``<name>_metadata('db.events', 'snapshots')`` returns a metadata table, ``<name>_ancestors_of('db.events', snapshot_id)`` the
-    ancestors of a snapshot, by default of the current one.
+    ancestors of a snapshot, by default of the current one. ``<name>_plan_expire('db.events', older_than, retain_last)`` returns each
+    snapshot, branch and tag with the reason why an expiry keeps or removes it; nothing is changed.
     """
     recipe = CatalogRecipe.of(catalog)
     spark.udtf.register(f"{name}_metadata", udtf(_metadata_function(recipe)))
     spark.udtf.register(f"{name}_ancestors_of", udtf(_ancestors_function(recipe)))
+    spark.udtf.register(f"{name}_plan_expire", udtf(_plan_expire_function(recipe)))
 
 
 def _metadata_function(recipe: CatalogRecipe) -> type[Any]:
@@ -65,6 +70,26 @@ def _ancestors_function(recipe: CatalogRecipe) -> type[Any]:
             yield from ancestor_rows(recipe.load().load_table(table), snapshot_id)
 
     return AncestorsOf
+
+
+def _plan_expire_function(recipe: CatalogRecipe) -> type[Any]:
+    class PlanExpire:
+        @staticmethod
+        def analyze(table: Any, older_than: Any = None, retain_last: Any = None) -> AnalyzeResult:  # noqa: ARG004 - passed by name
+            return AnalyzeResult(from_arrow_schema(ROWS_SCHEMA))
+
+        def eval(
+            self, table: str, older_than: datetime | str | None = None, retain_last: int | None = None
+        ) -> Iterator[tuple[Any, ...]]:
+            builder = recipe.load().load_table(table).maintenance.expire_snapshots().delete_files(False)
+            if older_than is not None:
+                builder = builder.older_than(in_utc(older_than))
+            if retain_last is not None:
+                builder = builder.retain_last(retain_last)
+            for row in builder.plan().rows().to_pylist():
+                yield tuple(row.values())
+
+    return PlanExpire
 
 
 def _text(argument: Any) -> str:

@@ -13,6 +13,8 @@ from icefloe.table.maintenance.display import count_text
 from icefloe.table.maintenance.plan import Plan, Result
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from icefloe.table.maintenance.expiry.retention import Retention
 
 YOUNG_MS = 6 * 3_600_000
@@ -27,6 +29,20 @@ ROWS_SCHEMA = pa.schema(
         ("reason", pa.string()),
     ]
 )
+
+
+def young_snapshot_warnings(table_name: str, ages_ms: Collection[int]) -> tuple[str, ...]:
+    """Return a warning if an expired snapshot is younger than 6 hours.
+
+    Args:
+        table_name: The table's name with dots.
+        ages_ms: Ages of the expired snapshots in milliseconds.
+    """
+    if min(ages_ms, default=YOUNG_MS) >= YOUNG_MS:
+        return ()
+    return (
+        f"{table_name}: snapshots younger than 6 hours expire; scans and writes that began on them fail when their files are gone",
+    )
 
 
 @dataclass(frozen=True)
@@ -67,12 +83,10 @@ class ExpireSnapshotsPlan(Plan):
     @property
     def warnings(self) -> tuple[str, ...]:
         """A warning if snapshots expire that are younger than 6 hours."""
-        ages = [self.now_ms - fate.timestamp_ms for fate in self.retention.snapshots if fate.expires]
-        if not self.deletes_files or min(ages, default=YOUNG_MS) >= YOUNG_MS:
+        if not self.deletes_files:
             return ()
-        return (
-            f"{self.table_name}: snapshots younger than 6 hours expire; scans and writes that began on them fail when their files are gone",
-        )
+        ages = [self.now_ms - fate.timestamp_ms for fate in self.retention.snapshots if fate.expires]
+        return young_snapshot_warnings(self.table_name, ages)
 
     @property
     def is_empty(self) -> bool:
