@@ -24,6 +24,7 @@ mod row_filter;
 mod schema_filter;
 mod stats;
 mod tree;
+mod wrapped_partitions;
 
 pub use bind::bind;
 pub use evaluate::{Pruner, evaluate_inclusive, evaluate_strict};

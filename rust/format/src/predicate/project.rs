@@ -55,6 +55,7 @@ pub(super) fn project_leaf(
         let Some(source) = schema.primitive_type(field.source_id) else { continue };
         let target = Target { field, source, direction };
         if let Some(one) = target.project(leaf)? {
+            let one = target.with_wrapped_partitions(leaf, one)?;
             projected = match direction {
                 Direction::Inclusive => projected.and(one),
                 Direction::Strict => projected.or(one),
@@ -136,30 +137,7 @@ impl Target<'_> {
             Some(next) if widened => next,
             _ => result,
         };
-        let projected = self.leaf(op, vec![result])?;
-        self.with_overflow(op, projected).map(Some)
-    }
-
-    /// Account for the partition of the least ints and longs, whose truncation overflows to a greater value.
-    fn with_overflow(&self, op: Operator, projected: BoundPredicate) -> Result<BoundPredicate> {
-        let least = match self.source {
-            PrimitiveType::Int => Datum::Int(i32::MIN),
-            PrimitiveType::Long => Datum::Long(i64::MIN),
-            _ => return Ok(projected),
-        };
-        let wrapped = match self.apply(&least)? {
-            Some(wrapped) if wrapped != least => vec![wrapped],
-            _ => return Ok(projected),
-        };
-        Ok(match (self.direction, op) {
-            (Direction::Inclusive, Operator::LtEq) => {
-                projected.or(self.leaf(Operator::Eq, wrapped)?)
-            }
-            (Direction::Strict, Operator::Gt) => {
-                projected.and(self.leaf(Operator::NotEq, wrapped)?)
-            }
-            _ => projected,
-        })
+        self.leaf(op, vec![result]).map(Some)
     }
 }
 
@@ -171,10 +149,10 @@ pub(super) enum Direction {
 }
 
 /// A partition field to project on.
-struct Target<'a> {
+pub(super) struct Target<'a> {
     pub(super) field: &'a PartitionField,
     pub(super) source: PrimitiveType,
-    direction: Direction,
+    pub(super) direction: Direction,
 }
 
 impl Target<'_> {

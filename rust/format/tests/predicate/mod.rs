@@ -7,3 +7,4 @@ mod pruning;
 mod rows;
 mod statistics_vectors;
 mod stats;
+mod wrapped_partitions;

@@ -31,8 +31,9 @@ fn is_near_a_limit(value: i64) -> bool {
 /// The reference wraps around at the least ints too, but does not look for such partitions.
 fn without_wrapped(predicate: BoundPredicate) -> BoundPredicate {
     let is_limit = |side: &BoundPredicate| {
-        matches!(side, Predicate::Leaf(leaf) if matches!(leaf.op, Operator::Eq | Operator::NotEq)
-            && leaf.literals[0].as_long().is_some_and(is_near_a_limit))
+        matches!(side, Predicate::Leaf(leaf)
+            if matches!(leaf.op, Operator::Eq | Operator::In | Operator::NotEq | Operator::NotIn)
+            && leaf.literals.iter().all(|it| it.as_long().is_some_and(is_near_a_limit)))
     };
     match predicate {
         Predicate::Or(kept, limit) | Predicate::And(kept, limit) if is_limit(&limit) => *kept,

@@ -2,7 +2,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from icefloe.exceptions import ResolveError, ValidationError
-from icefloe.types import StringType
+from icefloe.types import LongType, StringType
 
 
 def test_scan_selects_filters_and_limits(new_table):
@@ -113,3 +113,25 @@ def test_other_libraries_read_a_scan(new_table):
     assert duckdb.sql("select count(*) from scan").fetchone() == (4,)
     assert pa.table(scan).num_rows == 4
     assert scan.to_arrow_batch_reader().read_all().num_rows == 4
+
+
+def test_least_ints_are_found_in_a_column_that_became_long(catalog):
+    """The multiple of ten below the least ints is out of range, so their partition is one of the greatest ints."""
+    table = catalog.create_table("db.promoted", pa.schema([("x", pa.int32())]))
+    with table.update_spec() as change:
+        change.add_field("x", "truncate[10]")
+    values = [-(2**31), -(2**31) + 7, 0, 2**31 - 1]
+    table.append(pa.table({"x": pa.array(values, pa.int32())}))
+    with table.update_schema() as change:
+        change.update_column("x", LongType())
+
+    def found(row_filter):
+        return sorted(table.scan(row_filter).to_arrow().column("x").to_pylist())
+
+    assert found("x <= 1") == values[:3]
+    assert found("x = -2147483648") == values[:1]
+    assert found("x != -2147483641") == [values[0], *values[2:]]
+    table.delete("x > 1")
+    assert found("true") == values[:3]
+    table.delete("x < -2147483645")
+    assert found("true") == values[1:3]
