@@ -210,7 +210,7 @@ explore: $(VENV)/.wheel ## Run property tests and faults on the seed of the day 
 	printf '\033[1m==> Property tests and faults, repeat them with: make explore SEED=%s\033[0m\n' $$seed; \
 	PROPTEST_RNG_SEED=$$seed cargo test --locked --profile fast --quiet -p icefloe-format -p icefloe-engine \
 	&& $(ON_MEMORY) $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --hypothesis-profile=explore --hypothesis-seed=$$seed \
-	  --first-history=$$seed --row-programs=2000 --first-fault=$$seed tests/property tests/faults/test_every_call.py tests/faults/disk tests/spark/statements/test_random_programs.py tests/spark/statements/test_random_conditions.py $(PYTEST_ARGS)
+	  --first-history=$$seed --random-tables=100 --row-programs=2000 --first-fault=$$seed tests/property tests/faults/test_every_call.py tests/faults/disk tests/spark/statements/test_random_programs.py tests/spark/statements/test_random_conditions.py $(PYTEST_ARGS)
 
 # Faults at every call, system call and request, kills and power cuts. The table of all operations goes to FAULT_REPORT.
 SHARE ?= 1

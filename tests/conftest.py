@@ -62,7 +62,9 @@ def pytest_addoption(parser):
 
 def pytest_generate_tests(metafunc):
     if "table_seed" in metafunc.fixturenames:
-        metafunc.parametrize("table_seed", range(metafunc.config.getoption("--random-tables")))
+        start = metafunc.config.getoption("--first-history")
+        count = metafunc.config.getoption("--random-tables")
+        metafunc.parametrize("table_seed", range(start, start + count))
     if "row_program_seed" in metafunc.fixturenames:
         start = metafunc.config.getoption("--first-history")
         count = metafunc.config.getoption("--row-programs")
