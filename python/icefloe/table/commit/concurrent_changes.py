@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -41,12 +41,27 @@ class ConcurrentChanges:
         removed_data: Data files removed by any operation.
         overwritten_data: The part of `removed_data` that operations other than `delete` removed.
         added_deletes: Delete files added.
+        rewrites: The ids of snapshots that replaced files by files with the same rows, none of them a row that another commit changed.
     """
 
     added_data: pa.Table
     removed_data: pa.Table
     overwritten_data: pa.Table
     added_deletes: pa.Table
+    rewrites: pa.Array
+
+    def without_rewrites(self) -> ConcurrentChanges:
+        """Return the changes of rows: the files that snapshots other than `rewrites` added or removed."""
+        return replace(
+            self,
+            added_data=self._of_rows(self.added_data),
+            removed_data=self._of_rows(self.removed_data),
+            overwritten_data=self._of_rows(self.overwritten_data),
+            added_deletes=self._of_rows(self.added_deletes),
+        )
+
+    def _of_rows(self, files: pa.Table) -> pa.Table:
+        return files.filter(pc.invert(pc.is_in(files.column("snapshot_id"), self.rewrites)))
 
 
 def changes_since(
@@ -90,7 +105,34 @@ def changes_since(
         removed_data=removed,
         overwritten_data=removed.filter(pc.is_in(removed.column("snapshot_id"), overwrites)),
         added_deletes=added.filter(pc.invert(is_data)),
+        rewrites=_rewrites(walked, entries),
     )
+
+
+def _rewrites(walked: list[Snapshot], entries: pa.Table) -> pa.Array:
+    """Return the `replace` snapshots whose files have no row that another of the walked snapshots added or deleted.
+
+    The planner compares files of the head with a filter. A rewrite of an added file has taken its place there, so it counts as the
+    added file does. A rewrite after a commit of delete files may have applied them, so it counts as the delete files do.
+    """
+    rewrites: set[int] = set()
+    with_deletes = pc.unique(
+        entries.filter(pc.not_equal(entries.column("content"), 0)).column("snapshot_id")
+    ).to_pylist()
+    for snapshot in walked:  # newest first
+        if snapshot.operation == Operation.REPLACE:
+            rewrites.add(snapshot.snapshot_id)
+        elif snapshot.snapshot_id in with_deletes:
+            rewrites.clear()
+    while rewrites:
+        ids = pa.array(sorted(rewrites), pa.int64())
+        is_rewrite = pc.is_in(entries.column("snapshot_id"), ids)
+        changed = entries.filter(pc.invert(is_rewrite)).column("file_path").combine_chunks()
+        rewritten = entries.filter(pc.and_(is_rewrite, pc.is_in(entries.column("file_path"), changed)))
+        if rewritten.num_rows == 0:
+            return ids
+        rewrites.difference_update(rewritten.column("snapshot_id").to_pylist())
+    return pa.array([], pa.int64())
 
 
 def _walk(metadata: TableMetadata, start_id: int | None, head: Snapshot) -> list[Snapshot]:

@@ -129,16 +129,18 @@ class ValidatedChange(SnapshotProducer):
     ) -> None:
         io = self._transaction.io
         read = self._filter if self._filter is not None else Filter.everything(newest.schema())
+        of_rows = changes.without_rewrites()
         if self._check_data and self._partitions is not None:
-            check_no_data_in_partitions(io, newest, head, changes, self._partitions)
+            check_no_data_in_partitions(io, newest, head, of_rows, self._partitions)
         elif self._check_data:
-            check_no_conflicting_data(io, newest, head, changes, read)
+            check_no_conflicting_data(io, newest, head, of_rows, read)
         if self._check_deletes:
-            check_no_conflicting_deletes(io, newest, head, changes, read)
-            check_removed_data(io, newest, start, changes, read)
+            check_no_conflicting_deletes(io, newest, head, of_rows, read)
+            # As in the Java library, a rewrite within replaced partitions conflicts.
+            check_removed_data(io, newest, start, of_rows if self._partitions is None else changes, read)
         if self._deleted_paths:
             paths = pa.concat_arrays(self._deleted_paths)
-            check_no_new_deletes_for(io, newest, head, changes, paths, positions_only=self._keeps_sequence_number)
+            check_no_new_deletes_for(io, newest, head, of_rows, paths, positions_only=self._keeps_sequence_number)
         if self._referenced:
             check_data_files_exist(changes, pa.concat_arrays(self._referenced), include_deletes=self._include_deletes)
 
