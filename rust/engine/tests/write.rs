@@ -192,6 +192,22 @@ fn files_roll_and_keep_the_order_of_rows() {
 }
 
 #[test]
+fn files_are_as_large_as_the_target() {
+    let scratch = Scratch::new();
+    let target = 100_000;
+    let text = target.to_string();
+    let task = scratch.task(&[("write.target-file-size-bytes", text.as_str())]);
+    let files = write(vec![batch(0..100_000)], &layout(FLAT, None), &task).unwrap();
+    let sizes: Vec<i64> = files.iter().map(|file| file.file_size_bytes).collect();
+    let (_, whole) = sizes.split_last().unwrap();
+    assert!(whole.len() > 2, "{sizes:?}");
+    assert!(
+        whole.iter().all(|size| (target * 8 / 10..target * 12 / 10).contains(size)),
+        "{sizes:?}"
+    );
+}
+
+#[test]
 fn sorted_files_record_their_order() {
     let scratch = Scratch::new();
     let order = r#"{"order-id":3,"fields":[{"transform":"identity","source-id":1,

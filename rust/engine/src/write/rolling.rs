@@ -13,6 +13,10 @@ use super::output::Outputs;
 use super::position_file::FilePositions;
 use crate::error::Result;
 
+/// Percent of the target size from which the first file is closed: the size of an open row group is an estimate, which the
+/// encoded row group replaces before the file is closed.
+const LEAST_FIRST_FILE_PERCENT: u64 = 85;
+
 /// The least rows between two checks of a file's size.
 const ROWS_BETWEEN_CHECKS: usize = 1_000;
 
@@ -87,12 +91,25 @@ pub(super) struct Rolling {
     /// Estimated and final bytes of the closed files: the open row group is estimated before it is encoded.
     estimated: usize,
     closed: usize,
+    /// Rows of the closed files.
+    closed_rows: usize,
+    /// Bytes by which the row groups that ended early in the open file are smaller than their estimates.
+    excess: usize,
 }
 
 impl Rolling {
     pub(super) fn new(destination: Destination) -> Self {
         let referenced = Referenced::default();
-        Self { destination, file: None, name: None, referenced, estimated: 0, closed: 0 }
+        Self {
+            destination,
+            file: None,
+            name: None,
+            referenced,
+            estimated: 0,
+            closed: 0,
+            closed_rows: 0,
+            excess: 0,
+        }
     }
 
     /// Reserve the name of the next file, so that names do not depend on the order of threads.
@@ -162,9 +179,12 @@ impl Rolling {
         batch: &RecordBatch,
         data_file: Option<&str>,
     ) -> Result<()> {
-        let target = self.estimate_of(files.options.target_file_bytes);
         let mut start = 0;
         while start < batch.num_rows() {
+            // One batch may fill several files.
+            let target = self.estimate_of(files.options.target_file_bytes);
+            let least = usize::try_from(files.options.target_file_bytes).unwrap_or(usize::MAX);
+            let expected_rows = self.expected_rows(files.options.target_file_bytes);
             let file = match &mut self.file {
                 Some(file) => file,
                 closed => {
@@ -175,18 +195,42 @@ impl Rolling {
                 }
             };
             let left = batch.num_rows() - start;
-            let rows = rows_until_check(file.rows(), file.size_bytes(), target, batch);
+            let size = file.size_bytes();
+            let next_size = if size < least { least.min(target) } else { target };
+            let rows = rows_until_check(file.rows(), size, next_size, batch);
+            let rows = rows.min(rows_until_expected(file.rows(), expected_rows));
             let rows = rows.min(files.shape.rows_at_once(batch)).min(left);
             file.write(&files.shape, &batch.slice(start, rows))?;
             start += rows;
             if let Some(path) = data_file {
                 self.referenced.add(path);
             }
-            if file.size_bytes() >= target {
+            let size = file.size_bytes();
+            let is_full = size >= target || (size >= least && file.rows() >= expected_rows);
+            if is_full && !self.is_first_and_small(files)? {
                 self.close(files)?;
             }
         }
         Ok(())
+    }
+
+    /// Return the rows of a file of a size, by the files closed so far; no number of rows is enough before the first one.
+    fn expected_rows(&self, bytes: u64) -> usize {
+        let rows = u128::from(bytes).saturating_mul(self.closed_rows as u128);
+        let rows = rows.checked_div(self.closed as u128).unwrap_or(u128::MAX);
+        usize::try_from(rows).unwrap_or(usize::MAX)
+    }
+
+    /// Return whether the open file is the first one and, once its row group is encoded, far below the target size. Later
+    /// files are closed by the estimates of earlier ones.
+    fn is_first_and_small(&mut self, files: &Files) -> Result<bool> {
+        let Some(file) = self.file.as_mut().filter(|_| self.closed == 0) else { return Ok(false) };
+        let estimate = file.size_bytes();
+        file.flush()?;
+        let encoded = file.size_bytes();
+        self.excess += estimate.saturating_sub(encoded);
+        let least = files.options.target_file_bytes / 100 * LEAST_FIRST_FILE_PERCENT;
+        Ok(encoded < estimate && (encoded as u64) < least)
     }
 
     /// Return the estimate at which a file has a size, by the files closed so far.
@@ -202,8 +246,9 @@ impl Rolling {
     /// Close the open file, if there is one.
     pub(super) fn close(&mut self, files: &mut Files) -> Result<()> {
         let Some(file) = self.file.take() else { return Ok(()) };
-        self.estimated += file.size_bytes();
+        self.estimated += file.size_bytes() + std::mem::take(&mut self.excess);
         let closed = file.close(&files.shape)?;
+        self.closed_rows += usize::try_from(closed.rows).unwrap_or(usize::MAX / 2);
         self.closed += usize::try_from(closed.size_bytes).unwrap_or(usize::MAX / 2);
         self.add_finished(files, closed);
         Ok(())
@@ -239,4 +284,14 @@ fn rows_until_check(rows: usize, size: usize, target: usize, batch: &RecordBatch
     };
     let row_bytes = (written / rows.max(1)).max(1);
     (target.saturating_sub(size) / row_bytes).max(ROWS_BETWEEN_CHECKS)
+}
+
+/// Return the rows up to the expected rows of a file, by earlier files; then a tenth of these at a time, since an estimate of
+/// the size that is still below the target may lag.
+fn rows_until_expected(rows: usize, expected: usize) -> usize {
+    let step = match expected.saturating_sub(rows) {
+        0 => expected / 10,
+        left => left,
+    };
+    step.max(ROWS_BETWEEN_CHECKS)
 }

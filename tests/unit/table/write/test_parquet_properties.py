@@ -112,7 +112,7 @@ def test_bloom_filters_are_of_the_enabled_columns_and_grow_with_precision(create
 
 
 def test_files_roll_at_the_target_size(create):
-    target = 100_000
+    target = 60_000
     sizes = {"write.target-file-size-bytes": str(target), "write.parquet.row-group-size-bytes": "50000"}
     _, files = create(**sizes)
     found = sorted(file["file_size_in_bytes"] for file in files)

@@ -205,9 +205,13 @@ class FileSizes:
         return whole if total // whole < min(self.target * 11 // 10, self.largest_output) else whole + 1
 
     def output_size(self, total: int) -> int:
-        """Return the size at which a new file of a total size is closed."""
-        even = -(-self._expected(total) // self.outputs(total)) + 5 * 1024
-        return min(self.largest_output, max(self.target, even))
+        """Return the size at which a new file of a total size is closed.
+
+        It is a little above the even share of the files: the bytes of rows before they are encoded are an estimate, and a rest of few rows
+        would be a file of its own.
+        """
+        even = -(-self._expected(total) // self.outputs(total))
+        return min(self.largest_output, max(self.target, even + max(5 * 1024, even // 20)))
 
     def _expected(self, total: int) -> int:
         return total if self.compression_factor == 1 else int(total * self.compression_factor)

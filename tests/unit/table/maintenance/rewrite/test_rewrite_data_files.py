@@ -48,12 +48,12 @@ def test_second_run_finds_nothing_when_the_snapshot_of_the_first_has_expired(cat
     rng, schema = Random(7), pa.schema([("id", pa.int64())])
     table = catalog.create_table("db.small", schema, properties={"format-version": version})
     for _ in range(6):
-        table.append(pa.table({"id": [rng.randrange(10**9) for _ in range(2_500)]}))
-    options = {"target_file_size_bytes": 60_000, "min_file_size_bytes": 59_999, "min_input_files": 2}
+        table.append(pa.table({"id": [rng.randrange(10**9) for _ in range(2_700)]}))
+    options = {"target_file_size_bytes": 67_500, "min_file_size_bytes": 67_499, "min_input_files": 2}
     table.maintenance.rewrite_data_files().options(**options).execute()
     sizes = table.inspect.files().column("file_size_in_bytes").to_pylist()
     assert len(sizes) == 2
-    assert sum(sizes) > 60_000 > max(sizes)
+    assert sum(sizes) > 67_500 > max(sizes)
     assert table.maintenance.rewrite_data_files().options(**options).plan().is_empty
     table.rewrite_manifests().commit()
     table.maintenance.expire_snapshots().older_than("0s").execute()
