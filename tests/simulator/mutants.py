@@ -22,6 +22,7 @@ from tests.simulator.operations import (
     Layout,
     Maintain,
     Merge,
+    RewriteFiles,
     Row,
     SetProperty,
 )
@@ -104,6 +105,22 @@ MUTANTS = {
             transactions=(
                 ClientTransaction((Merge((Row(5, "a", 1), Row(6, "a", 2)), "keep", insert=True),), explicit=False),
                 ClientTransaction((Delete(Condition(low=5, high=6)),), explicit=False),
+            ),
+            shared_only=True,
+        ),
+    ),
+    "a rewrite of added rows is no conflict": Mutant(
+        "icefloe.table.commit.concurrent_changes:_rewrites",
+        "if rewritten.num_rows == 0:",
+        "if True:",
+        History(
+            seed=0,
+            layout=Layout.FLAT,
+            initial=((Row(0, "a", 0),),),
+            transactions=(
+                ClientTransaction((Merge((Row(5, "a", 1),), "keep", insert=True),), explicit=False),
+                ClientTransaction((Merge((Row(5, "a", 2),), "keep", insert=True),), explicit=False),
+                ClientTransaction((RewriteFiles(),), explicit=False),
             ),
             shared_only=True,
         ),

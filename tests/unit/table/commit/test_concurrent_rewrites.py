@@ -3,6 +3,7 @@
 import pytest
 from icefloe.exceptions import ValidationException
 from icefloe.partitioning import PartitionField, PartitionSpec
+from icefloe.table.write.equality_deletes import write_equality_deletes
 from icefloe.transforms import IdentityTransform
 
 BY_KIND = PartitionSpec(PartitionField(2, 1000, IdentityTransform(), "kind"))
@@ -87,13 +88,28 @@ def test_rows_that_are_appended_and_then_rewritten_conflict(handles, rows):
     assert ids(second).count(40) == (2 if serializable else 1)
 
 
-def test_rows_that_are_deleted_and_then_rewritten_conflict(handles):
+def merge_over(table, rows):
+    """Update the row 40, and insert a row 45 if there is none."""
+    merge = table.merge(rows((40, "b", 7.0), (45, "b", 7.0)), on=["id"]).when_not_matched_insert()
+    merge.when_matched_update(condition="target.id = 40").execute()
+
+
+def test_rows_that_are_deleted_and_then_rewritten_conflict(handles, rows):
     first, second = handles
     first.delete("id = 45")
     rewrite(first, "id = 35")
     with pytest.raises(ValidationException):
-        second.delete("id >= 40")
-    assert ids(second) == [1, 2, 3, 4, 5, 6, 35, 40]
+        merge_over(second, rows)
+
+
+def test_rows_that_equality_deletes_remove_before_a_rewrite_conflict(handles, rows):
+    first, second = handles
+    keys = rows((45, None, None)).select(["id"])
+    (deletes,) = write_equality_deletes(first.io, first.metadata, keys, [1])
+    first.new_row_delta().add_deletes(deletes).commit()
+    rewrite(first, "id = 35")
+    with pytest.raises(ValidationException):
+        merge_over(second, rows)
 
 
 def test_rows_that_are_rewritten_and_then_deleted_conflict(handles, rows):
@@ -102,19 +118,15 @@ def test_rows_that_are_rewritten_and_then_deleted_conflict(handles, rows):
     first.delete("id = 45")
     rewrite(first, "id = 35")
     with pytest.raises(ValidationException):
-        second.merge(rows((40, "b", 7.0), (45, "b", 7.0)), on=["id"]).when_not_matched_insert().when_matched_update(
-            condition="target.id = 40"
-        ).execute()
+        merge_over(second, rows)
 
 
-def test_rewritten_files_of_rows_that_are_deleted_whole_conflict(handles, rows):
+def test_rewritten_files_whose_rows_are_all_deleted_conflict(handles, rows):
     first, second = handles
     rewrite(first, "id = 35")
     first.delete("id = 35 or id = 45")
     with pytest.raises(ValidationException):
-        second.merge(rows((40, "b", 7.0), (45, "b", 7.0)), on=["id"]).when_not_matched_insert().when_matched_update(
-            condition="target.id = 40"
-        ).execute()
+        merge_over(second, rows)
 
 
 @pytest.mark.parametrize("deletes", [False, True])
