@@ -116,3 +116,22 @@ def test_files_of_a_new_spec_are_refused_if_expiry_changed_the_id_that_it_gets(c
     ):
         transaction.commit_transaction()
     assert list(catalog.load_table("db.specs").specs()) == [0]
+
+
+def test_file_added_again_right_after_the_commit_stays(table, catalog, monkeypatch):
+    (task,) = table.scan("id = 3").plan_files()
+    table.new_delete().delete([task.file.file_path]).commit()
+    commit, other = catalog.commit_table, catalog.load_table("db.t")
+
+    def race(*arguments):
+        monkeypatch.setattr(catalog, "commit_table", commit)
+        answer = commit(*arguments)
+        other.refresh()
+        with other.transaction() as transaction, transaction.update_snapshot().fast_append() as change:
+            change.append_data_file(task.file)
+        return answer
+
+    monkeypatch.setattr(catalog, "commit_table", race)
+    result = table.maintenance.expire_snapshots().older_than(future()).execute()
+    assert result.deleted_data_files_count == 0
+    assert ids_of(catalog.load_table("db.t").scan()) == [1, 2, 3]

@@ -347,3 +347,18 @@ def test_values_are_json(table):
 def test_root_of_a_file_system_is_refused(table, location):
     with pytest.raises(ValidationError, match="location: expected a directory"):
         removal(table).location(location, allow_outside=True)
+
+
+def test_table_whose_files_others_share_is_refused_at_every_step(table, catalog):
+    put(table, "data/orphan.parquet")
+    builder = removal(catalog.load_table("db.t"))
+    make_old(table)
+    plan = removal(catalog.load_table("db.t")).plan()
+    assert plan.file_count == 1
+    with catalog.load_table("db.t").update_properties() as update:
+        update.set_properties({"gc.enabled": "false"})
+    before = files_of(table)
+    for step in (builder.plan, lambda: builder.execute(plan), table.refresh().maintenance.remove_orphan_files):
+        with pytest.raises(ValidationError, match=r"gc\.enabled"):
+            step()
+    assert files_of(table) == before
