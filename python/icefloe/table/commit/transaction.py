@@ -11,6 +11,7 @@ from icefloe.exceptions import (
     CommitFailedException,
     CommitStateUnknownException,
     IcebergError,
+    MissingFileError,
     NoSuchTableError,
     ServiceUnavailableError,
     ValidationError,
@@ -106,13 +107,13 @@ class Transaction:
 
     def apply(self, change: Change) -> None:
         """Add a change; with `autocommit`, commit it."""
-        before = self._working, self._updates, self._requirements
+        before = self._newest, self._working, self._updates, self._requirements
         self._changes.append(change)
         try:
-            self._stage(change, 1)
+            self._stage_first(change)
         except BaseException:
             self._changes.remove(change)
-            self._working, self._updates, self._requirements = before
+            self._newest, self._working, self._updates, self._requirements = before
             change.abandoned()
             raise
         self._has_failed = False
@@ -252,6 +253,18 @@ class Transaction:
             self._stage(change, attempt)
         for requirement in self._requirements:
             requirement.validate(newest)
+
+    def _stage_first(self, change: Change) -> None:
+        """Stage a new change, on the newest version if a concurrent expiry has deleted files of the loaded one."""
+        try:
+            self._stage(change, 1)
+        except MissingFileError:
+            with suppress(IcebergError):
+                self._table.refresh()
+            newest, _ = self._table.version
+            if newest == self._newest:
+                raise
+            self._stage_again(newest, 1)
 
     def _stage(self, change: Change, attempt: int) -> None:
         change.validate(Versions(self._loaded, self._newest, self._working))

@@ -1,0 +1,93 @@
+"""Commits of a handle whose head another client has replaced and expired: the files of the handle's version are gone."""
+
+import pyarrow as pa
+import pytest
+from icefloe.exceptions import MissingFileError, ValidationException
+
+
+def ids(table):
+    return sorted(table.refresh().scan().to_arrow().column("id").to_pylist())
+
+
+def staged(table, rows):
+    """Stage an append and return its snapshot id."""
+    table.append(rows, branch=None, snapshot_properties={"wap.id": "w"})
+    return table.refresh().snapshots()[-1].snapshot_id
+
+
+def expire(catalog, rows):
+    """Append a row 20, and expire every snapshot that no ref needs."""
+    other = catalog.load_table("db.t")
+    other.append(rows)
+    other.maintenance.expire_snapshots().older_than("0s").execute()
+
+
+@pytest.fixture
+def table(new_table):
+    return new_table()
+
+
+@pytest.fixture
+def row(rows):
+    return rows((20, "a", None))
+
+
+def test_append_is_staged_on_the_newest_version(catalog, table, row):
+    expire(catalog, row)
+    table.append(pa.table({"id": [7]}))
+    assert ids(table) == [1, 2, 3, 4, 5, 6, 7, 20]
+
+
+def test_changes_of_a_transaction_are_all_staged_on_the_newest_version(catalog, table, row):
+    transaction = table.transaction()
+    transaction.append(pa.table({"id": [7]}))
+    transaction.set_properties({"owner": "me"})
+    expire(catalog, row)
+    transaction.append(pa.table({"id": [8]}))
+    transaction.append(pa.table({"id": [9]}))
+    transaction.commit_transaction()
+    assert ids(table) == [1, 2, 3, 4, 5, 6, 7, 8, 9, 20]
+    assert table.properties["owner"] == "me"
+
+
+def test_cherry_pick_takes_a_snapshot_that_a_tag_keeps(catalog, table, rows, row):
+    picked = staged(table, rows((7, "a", None)))
+    table.manage_snapshots().create_tag(picked, "keep").commit()
+    expire(catalog, row)
+    table.manage_snapshots().cherry_pick(picked).commit()
+    assert ids(table) == [1, 2, 3, 4, 5, 6, 7, 20]
+
+
+def pick(table, picked):
+    table.manage_snapshots().cherry_pick(picked).commit()
+
+
+def publish(table, picked):
+    table.manage_snapshots().publish_changes("w").commit()
+
+
+def pick_in_transaction(table, picked):
+    with table.transaction() as transaction:
+        transaction.set_properties({"owner": "me"})
+        transaction.manage_snapshots().cherry_pick(picked).commit()
+
+
+@pytest.mark.parametrize("verb", [pick, publish, pick_in_transaction])
+@pytest.mark.parametrize("follows_main", [False, True])
+def test_expired_snapshot_is_not_picked(catalog, table, rows, row, verb, follows_main):
+    picked = staged(table, rows((7, "a", None)))
+    if not follows_main:
+        table.append(rows((8, "a", None)))
+    before = ids(table)
+    expire(catalog, row)
+    with pytest.raises(
+        ValidationException, match=f"cannot cherry-pick snapshot {picked}: a concurrent commit has expired it"
+    ):
+        verb(table, picked)
+    assert ids(table) == sorted([*before, 20])
+
+
+def test_missing_file_of_the_newest_version_is_reported(table, rows):
+    table.io.core.delete(table.current_snapshot().manifest_list)
+    with pytest.raises(MissingFileError, match="snap-"):
+        table.append(rows((7, "a", None)))
