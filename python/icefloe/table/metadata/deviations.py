@@ -6,6 +6,7 @@ need schemas, specs or logs are in `repairs`.
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from icefloe.partitioning import PARTITION_FIELD_ID_START
@@ -24,6 +25,7 @@ def conventional_json(data: JsonObject, format_version: int, notes: list[str]) -
     _choose_current_snapshot(data, notes)
     _number_sort_orders(data, notes)
     _omit_parents_of_roots(data, notes)
+    _write_properties_as_text(data, notes)
     return data
 
 
@@ -110,3 +112,18 @@ def _omit_parents_of_roots(data: JsonObject, notes: list[str]) -> None:
             else one
             for one in snapshots
         ]
+
+
+def _write_properties_as_text(data: JsonObject, notes: list[str]) -> None:
+    """Replace numbers and booleans among the table properties by their JSON text, as PyIceberg reads them. The Java library refuses them."""
+    properties = data.get("properties")
+    if not isinstance(properties, dict):
+        return
+    texts = {key: json.dumps(value) for key, value in properties.items() if isinstance(value, (bool, int, float))}
+    if texts:
+        key, text = next(iter(texts.items()))
+        more = f" (and {len(texts) - 1} more)" if len(texts) > 1 else ""
+        notes.append(
+            f"`properties.{key}` is {text}{more}; the values of properties must be strings, so it is read as text"
+        )
+        data["properties"] = {**properties, **texts}

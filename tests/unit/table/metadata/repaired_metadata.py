@@ -13,6 +13,9 @@ from tests.unit.table.metadata.wrong_metadata import (
 )
 
 WARNED = [
+    Case("property_as_number", ("`properties.a` is 1", "read as text"), keys={"properties": {"a": 1}}),
+    Case("property_as_boolean", ("`properties.a` is true",), keys={"properties": {"a": True, "b": "x"}}),
+    Case("properties_as_numbers", ("`properties.a` is 0.5", "1 more"), keys={"properties": {"a": 0.5, "b": -1}}),
     Case(
         "current_snapshot_missing", ("`current-snapshot-id` is missing", "1002"), keys={"current-snapshot-id": ABSENT}
     ),

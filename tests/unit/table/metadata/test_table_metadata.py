@@ -258,7 +258,7 @@ def test_version_1_metadata_without_sort_orders_is_unsorted() -> None:
         ({"table-uuid": None}, "`table-uuid`"),
         ({"last-column-id": "2"}, "`last-column-id`"),
         ({"last-column-id": 2.0}, "`last-column-id`"),
-        ({"properties": {"a": 1}}, "`properties.a`"),
+        ({"properties": {"a": [1]}}, "`properties.a`"),
         ({"current-schema-id": 9}, "`current-schema-id` 9 is not in `schemas`"),
         ({"default-spec-id": 9}, "`default-spec-id` 9"),
         ({"default-sort-order-id": 9}, "`default-sort-order-id` 9"),

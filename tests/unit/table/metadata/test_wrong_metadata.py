@@ -87,6 +87,9 @@ def test_deviations_are_written_back_by_the_rules() -> None:
     assert of("last_partition_id_too_small").last_partition_id == 1000
     assert of("last_partition_id_missing").last_partition_id == 1000
     assert of("last_sequence_number_too_small").next_sequence_number() == 3
+    assert of("property_as_number").properties == {"a": "1"}
+    assert of("property_as_boolean").properties == {"a": "true", "b": "x"}
+    assert of("properties_as_numbers").properties == {"a": "0.5", "b": "-1"}
     assert of("last_updated_before_log").last_updated_ms == 1_700_000_000_002
     for name in ("sort_orders_missing", "unsorted_order_1", "sort_column_missing"):
         metadata = of(name)
