@@ -10,6 +10,7 @@ from icefloe.catalog import load_catalog
 from icefloe.exceptions import ValidationException
 from icefloe.partitioning import PartitionField, PartitionSpec
 from icefloe.schema import Schema
+from icefloe.table.write.equality_deletes import write_equality_deletes
 from icefloe.transforms import IdentityTransform
 from icefloe.types import LongType, NestedField
 
@@ -131,3 +132,51 @@ def test_doctor_names_the_command_that_ends_its_finding(inline):
     assert command() == "icefloe --catalog cat expire db.t"
     inline.maintenance.expire_snapshots().execute()
     assert command() == "no finding"
+
+
+@pytest.fixture
+def upgraded(catalog, inline):
+    """The table after an upgrade to version 2, with row-level changes that write delete files."""
+    modes = {f"write.{operation}.mode": "merge-on-read" for operation in ("delete", "update", "merge")}
+    inline.transaction().upgrade_table_version(2).set_properties(modes).commit_transaction()
+    return catalog.load_table("db.t")
+
+
+def ids(table):
+    return sorted(table.refresh().scan().to_arrow()["id"].to_pylist())
+
+
+def test_upgrade_keeps_the_manifests_listed_in_snapshots(upgraded):
+    metadata = json.loads(Path(upgraded.metadata_location).read_text())
+    assert (metadata["format-version"], metadata["last-sequence-number"]) == (2, 0)
+    assert all("manifests" in one and "manifest-list" not in one for one in metadata["snapshots"])
+    assert ids(upgraded) == [0, 1, 2, 3, 5, 6, 7]
+
+
+def test_delete_files_apply_to_files_of_manifests_listed_in_a_snapshot(upgraded):
+    upgraded.delete("id = 1")
+    upgraded.update("id = 2", {"p": 7})
+    upgraded.upsert(pa.table({"id": [3, 11], "p": [1, 1]}), ["id"])
+    (deletes,) = write_equality_deletes(upgraded.io, upgraded.metadata, pa.table({"id": [0], "p": [0]}), [1, 2])
+    upgraded.new_row_delta().add_deletes(deletes).commit()
+    assert ids(upgraded) == [2, 3, 5, 6, 7, 11]
+    assert upgraded.inspect.delete_files().num_rows > 1
+
+
+def test_maintenance_of_an_upgraded_table_ends_the_manifests_listed_in_snapshots(upgraded):
+    upgraded.append(pa.table({"id": [9], "p": [0]}))
+    upgraded.maintenance.rewrite_data_files().options(rewrite_all=True).execute()
+    upgraded.maintenance.expire_snapshots().older_than("0s").execute()
+    assert ids(upgraded) == [0, 1, 2, 3, 5, 6, 7, 9]
+    assert [one.manifest_paths for one in upgraded.snapshots()] == [None]
+
+
+def test_changes_after_a_manifest_listed_in_a_snapshot_and_an_upgrade_are_read(catalog, upgraded):
+    first = upgraded.snapshots()[0].snapshot_id
+    other = catalog.load_table("db.t")
+    upgraded.append(pa.table({"id": [1], "p": [0]}))
+    with pytest.raises(ValidationException, match="added data"):
+        other.delete("id = 1")
+    changes = upgraded.incremental_changelog_scan(from_snapshot_id_exclusive=first).to_arrow()
+    kinds = zip(changes["_change_type"].to_pylist(), changes["id"].to_pylist(), strict=True)
+    assert {*kinds} == {("INSERT", 4), ("INSERT", 5), ("INSERT", 6), ("INSERT", 7), ("DELETE", 4), ("INSERT", 1)}
