@@ -59,6 +59,20 @@ def test_global_equality_delete_of_an_empty_spec_is_not_dangling(new_table, rows
     assert ids(table) == [8]
 
 
+def test_plan_of_dangling_deletes_is_refused_after_a_rollback_that_needs_them(new_table):
+    table = new_table()
+    before = ids(table)
+    delete_keys(table, before[0])
+    needed = table.current_snapshot().snapshot_id
+    table.delete("id >= 0")
+    plan = table.maintenance.remove_dangling_deletes().plan()
+    assert plan.file_count == 1
+    table.manage_snapshots().rollback_to_snapshot(needed).commit()
+    with pytest.raises(ValidationException):
+        table.maintenance.execute(plan)
+    assert ids(table.refresh()) == before[1:]
+
+
 # ---- equality deletes
 
 
