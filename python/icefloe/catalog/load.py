@@ -69,6 +69,16 @@ SCHEMES = {
 }
 """The type that the scheme of `uri` implies."""
 UNSUPPORTED = ("dynamodb", "bigquery")
+PYICEBERG_CLASSES = {
+    "pyiceberg.catalog.bigquery_metastore.BigQueryMetastoreCatalog": "bigquery",
+    "pyiceberg.catalog.dynamodb.DynamoDbCatalog": "dynamodb",
+    "pyiceberg.catalog.glue.GlueCatalog": "glue",
+    "pyiceberg.catalog.hive.HiveCatalog": "hive",
+    "pyiceberg.catalog.memory.InMemoryCatalog": "memory",
+    "pyiceberg.catalog.rest.RestCatalog": "rest",
+    "pyiceberg.catalog.sql.SqlCatalog": "sql",
+}
+"""The type that a class of PyIceberg in `py-catalog-impl` stands for."""
 
 
 def load_catalog(name: str | None = None, **properties: str | None) -> Catalog:
@@ -81,7 +91,7 @@ def load_catalog(name: str | None = None, **properties: str | None) -> Catalog:
     Args:
         name: The catalog's name. None uses the configured `default-catalog`, or `default` without one.
         **properties: `type` (`sql`, `rest`, `hadoop`, `memory`, `hive`, `glue`), or `py-catalog-impl` (a class of your own, `package.module.Class`,
-            derived from :class:`Catalog`), and the properties of that type. Without both, `uri` implies the type. Values of None
+            derived from :class:`Catalog`, or a class of PyIceberg, which stands for its type), and the properties of that type. Without both, `uri` implies the type. Values of None
             are ignored, and so is empty text for a property that is configured. Keys that are not Python identifiers are passed as `**{"s3.endpoint": ...}`.
 
     Raises:
@@ -100,7 +110,9 @@ def load_catalog(name: str | None = None, **properties: str | None) -> Catalog:
     merged = {**configured, **{key: value for key, value in given.items() if value != "" or key not in configured}}
     check_implementation(f"catalog {own_name!r}: ", merged)
     if (implementation := merged.get(PY_CATALOG_IMPL)) is not None:
-        return _load_implementation(own_name, implementation, merged)
+        if implementation not in PYICEBERG_CLASSES or TYPE in merged:
+            return _load_implementation(own_name, implementation, merged)
+        merged[TYPE] = PYICEBERG_CLASSES[merged.pop(PY_CATALOG_IMPL)]
     kind = _type(own_name, merged)
     _check_known(own_name, kind, merged)
     return _constructors()[kind](own_name, merged)

@@ -8,7 +8,7 @@ from icefloe.catalog.hadoop import HadoopCatalog
 from icefloe.catalog.memory import InMemoryCatalog
 from icefloe.catalog.noop import NoopCatalog
 from icefloe.catalog.sql import SqlCatalog
-from icefloe.exceptions import ValidationError
+from icefloe.exceptions import FeatureUnsupportedError, ValidationError
 from icefloe.schema import Schema
 from icefloe.types import NestedField
 from pyiceberg.utils.config import Config
@@ -119,6 +119,24 @@ def test_py_catalog_impl_is_read_from_the_configuration(tmp_path):
 def test_py_catalog_impl_that_is_no_catalog_is_refused(implementation, message):
     with pytest.raises(ValidationError, match=message):
         load_catalog("x", **{"py-catalog-impl": implementation})
+
+
+def test_py_catalog_impl_of_pyiceberg_stands_for_the_type(tmp_path):
+    def loaded(implementation, **properties):
+        return type(load_catalog("x", **{"py-catalog-impl": f"pyiceberg.catalog.{implementation}", **properties}))
+
+    assert loaded("memory.InMemoryCatalog", warehouse=str(tmp_path)) is InMemoryCatalog
+    assert loaded("sql.SqlCatalog", uri=f"sqlite:///{tmp_path}/c.db", warehouse=str(tmp_path)).__name__ == "SqlCatalog"
+    assert loaded("hive.HiveCatalog", uri="thrift://localhost:1", warehouse=str(tmp_path)).__name__ == "HiveCatalog"
+    assert loaded("glue.GlueCatalog", **{"glue.region": "eu-west-1"}).__name__ == "GlueCatalog"
+    with pytest.raises(ValidationError, match="expected an http:// or https:// address of a REST catalog"):
+        loaded("rest.RestCatalog")
+
+
+def test_py_catalog_impl_of_pyiceberg_without_a_counterpart_is_unsupported():
+    for implementation in ("dynamodb.DynamoDbCatalog", "bigquery_metastore.BigQueryMetastoreCatalog"):
+        with pytest.raises(FeatureUnsupportedError, match="is not supported; expected"):
+            load_catalog("x", **{"py-catalog-impl": f"pyiceberg.catalog.{implementation}"})
 
 
 def test_py_catalog_impl_beside_type_is_refused():
