@@ -216,6 +216,9 @@ pub(crate) async fn compute<T: Send + 'static>(
     compute_on(executor()?, task, work).await
 }
 
+/// Submit work and wait for it. No thread is blocked while it waits, and work of this function waits for no other work: it
+/// reads local files and computes. A queued turn starts once a running thread ends its turn, and if no thread is running,
+/// the thread that polls this future claims the work, a thread of the runtime for as long as the work takes.
 async fn compute_on<T: Send + 'static>(
     executor: &'static Executor,
     task: &'static str,
@@ -306,6 +309,29 @@ mod tests {
         let there =
             block_on(compute_on(executor(0, 0), "look", || Ok(std::thread::current().id())));
         assert_eq!(there.unwrap(), here);
+    }
+
+    #[test]
+    fn tasks_of_the_runtime_run_work_behind_a_thread_that_waits_for_them() {
+        let executor = executor(1, 0);
+        let (send, receive) = mpsc::channel::<()>();
+        let (done, finished) = mpsc::channel();
+        executor.submit(Box::new(move || {
+            waiting(|| receive.recv()).unwrap();
+            done.send(()).unwrap();
+        }));
+        let sums = block_on(async {
+            let add = |number: usize| compute_on(executor, "add", move || Ok(number + 1));
+            let tasks: Vec<_> = (0..64).map(|number| tokio::spawn(add(number))).collect();
+            let mut sums = vec![];
+            for task in tasks {
+                sums.push(task.await.unwrap()?);
+            }
+            Ok(sums)
+        });
+        assert_eq!(sums.unwrap(), (1..=64).collect::<Vec<_>>());
+        send.send(()).unwrap();
+        finished.recv().unwrap();
     }
 
     #[test]
