@@ -78,7 +78,6 @@ STATEMENTS = {
         "SET a.b.c = 1",
         "SET name.first = 'a'",
         "SET name = 'a', name.first = 'b'",
-        "SET name = DEFAULT",
         "SET name 'a'",
         "SET name =",
         "SET id = 'x'",
@@ -94,6 +93,8 @@ STATEMENTS = {
 }
 OTHERS = (
     "ALTER TABLE lake.db.none_yet CREATE TAG b",
+    "ALTER TABLE {t} SET TBLPROPERTIES ('sort-order' = 'id')",
+    "UPDATE lake.db.none_yet SET at.x = DEFAULT",
     "CALL lake.nope(1)",
     "CALL lake.system.nope()",
     "CALL lake.system.rollback_to_snapshot('{i}')",
@@ -109,6 +110,9 @@ OTHERS = (
     "CREATE TABLE lake.db.wrong USING icefloe",
     "CREATE TABLE lake.db.wrong (id int) AS SELECT 1",
     "CREATE TABLE lake.db.wrong (id int) USING parquet",
+    "CREATE TABLE lake.db.wrong (id int) TBLPROPERTIES ('location' = '/x')",
+    "CREATE TABLE lake.db.wrong (id int) PARTITIONED BY (id, p string)",
+    "CREATE TABLE lake.db.wrong PARTITIONED BY (p string) AS SELECT 1 AS id",
     "CREATE TABLE lake.db.wrong (id int) EXPLODE",
     "CREATE TABLE lake.db.wrong (id int FIRST)",
     "CREATE TABLE lake.db.wrong ()",
@@ -201,7 +205,7 @@ def causes(spark, lake, name):
 def errors(spark, lake):
     """The error of each cause, by its name."""
     icefloe.spark.sql(spark, "CREATE TABLE lake.db.with_errors (id bigint, name string) USING icefloe")
-    icefloe.spark.sql(spark, "CREATE TABLE lake.db.none_yet (id bigint) USING icefloe")
+    icefloe.spark.sql(spark, "CREATE TABLE lake.db.none_yet (id bigint, at struct<x: int>) USING icefloe")
     icefloe.spark.sql(spark, "INSERT INTO lake.db.with_errors VALUES (1, 'a')")
     spark.sql("CREATE DATABASE own_db")
     found = {}

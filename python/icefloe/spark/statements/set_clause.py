@@ -36,7 +36,7 @@ def set_values(  # noqa: PLR0913 - the parts of one clause
     Raises:
         ValidationError: A column or field is set twice, or an item is no assignment.
         SchemaMismatchError: The table has no such column or field.
-        FeatureUnsupportedError: A value is DEFAULT.
+        FeatureUnsupportedError: The value of a field within a struct is DEFAULT.
     """
     items = split_items(text)
     if not items:
@@ -51,9 +51,11 @@ def set_values(  # noqa: PLR0913 - the parts of one clause
             raise cursor.error("a value")
         value = cursor.rest()
         if value.upper() == "DEFAULT":
-            raise FeatureUnsupportedError(
-                f"{label}: SET {'.'.join(path)} = DEFAULT is not supported; expected a value: write NULL, or the default itself"
-            )
+            if len(path) > 1:
+                raise FeatureUnsupportedError(
+                    f"{label}: SET {'.'.join(path)} = DEFAULT is not supported; expected a value: a field of a struct has no default"
+                )
+            value = "NULL"  # the default of every column
         _add(changes, path, value_of(value), label)
     return {name: _sql(value, struct[name].dataType, f"{row}.{quoted(name)}") for name, value in changes.items()}
 
