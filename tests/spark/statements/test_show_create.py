@@ -34,3 +34,9 @@ def test_show_create_table_leaves_out_dropped_partition_fields(sql):
     )
     sql("ALTER TABLE lake.db.parts DROP PARTITION FIELD id")
     assert "PARTITIONED BY (name)\n" in sql("SHOW CREATE TABLE lake.db.parts")[0][0]
+
+
+def test_describe_shows_partition_fields_as_create_table_takes_them(sql, lake):
+    fields = ["s", "bucket(4, id)", "truncate(2, s)", "hours(ts)"]
+    sql(f"CREATE TABLE lake.db.described (id bigint, s string, ts timestamp) PARTITIONED BY ({', '.join(fields)})")
+    assert [row[1] for row in sql("DESCRIBE lake.db.described") if row[0].startswith("Part ")] == fields

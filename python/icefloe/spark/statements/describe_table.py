@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from icefloe.exceptions import FeatureUnsupportedError, ResolveError
 from icefloe.spark.lexer import Cursor
 from icefloe.spark.statements.query import frame_of_query
+from icefloe.spark.statements.show_create import partitioning_of
 from icefloe.spark.types.to_spark import to_spark_schema
 from icefloe.table.row_level.clause_sql.scope import named
 
@@ -70,10 +71,7 @@ def _rows_of_table(table: Table, *, extended: bool) -> list[tuple[str, str, str 
         for field in to_spark_schema(schema).fields
     ]
     rows += [("", "", ""), ("# Partitioning", "", "")] if table.spec().fields else []
-    rows += [
-        (f"Part {index}", f"{field.transform}({schema.find_column_name(field.source_id)})", "")
-        for index, field in enumerate(table.spec().fields)
-    ]
+    rows += [(f"Part {index}", text, "") for index, text in enumerate(partitioning_of(table))]
     if extended:
         rows += [
             ("", "", ""),

@@ -45,7 +45,7 @@ def _statement(reference: Reference) -> str:
     properties = {"format-version": str(table.metadata.format_version), **table.properties}
     comment = properties.pop("comment", None)
     lines = [f"CREATE TABLE {name} (\n{columns})", "USING iceberg"]
-    partitioning = _partitioning(table)
+    partitioning = partitioning_of(table)
     lines += [f"PARTITIONED BY ({', '.join(partitioning)})"] if partitioning else []
     lines += [] if comment is None else [f"COMMENT {literal_text(comment)}"]
     lines += [f"LOCATION {literal_text(table.location())}", "TBLPROPERTIES ("]
@@ -53,7 +53,7 @@ def _statement(reference: Reference) -> str:
     return "\n".join(lines) + "\n" + ",\n".join(pairs) + ")"
 
 
-def _partitioning(table: Table) -> list[str]:
+def partitioning_of(table: Table) -> list[str]:
     """Return the partition fields as CREATE TABLE takes them; a void field is one that was dropped."""
     found = []
     for field in table.spec().fields:
