@@ -141,6 +141,15 @@ def test_maintain_plans_runs_and_finds_nothing_again(icefloe, small):
     assert (again["nothing_to_do"], again["result"]) == (True, None)
 
 
+def test_maintain_takes_the_options_of_the_other_verbs(icefloe, small):
+    planned = icefloe("maintain", "db.t", "--plan", "-o", "json")
+    same = icefloe("maintain", "db.t", "--dry-run", "-o", "json")
+    assert (same.code, planned.code) == (0, 0)
+    assert same.json("change")["plan"]["steps"] == planned.json("change")["plan"]["steps"]
+    assert icefloe("maintain", "db.t", "--yes").code == 0
+    assert icefloe("maintain", "db.t", "--run", "-o", "json").json("change")["nothing_to_do"]
+
+
 def test_young_cutoffs_are_warned_of(icefloe, small):
     assert (
         "warning: db.t: snapshots younger than 6 hours expire"

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 @verb("maintain", returns="document")
 @table_argument
-@click.option("--plan", "dry_run", is_flag=True, help="Show what a run would do, and change nothing.")
-@click.option("--run", "yes", is_flag=True, help="Do it without a question.")
+@click.option("--plan", "--dry-run", "dry_run", is_flag=True, help="Show what a run would do, and change nothing.")
+@click.option("--run", "--yes", "-y", "yes", is_flag=True, help="Do it without a question.")
 def maintain(session: Session, table: str, **values: Any) -> int:
     """Compact, rewrite deletes and manifests, expire snapshots and delete orphans, as the table's properties ask for."""
     if values["dry_run"] and values["yes"]:
