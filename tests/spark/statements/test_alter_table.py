@@ -13,10 +13,44 @@ def test_write_order_is_read_to_its_end(sql, lake, name):
     sql(f"ALTER TABLE {name} WRITE ORDERED BY (bucket(4, id), name DESC)")
     order = lake.catalog.load_table(identifier).sort_order()
     assert [str(field.transform) for field in order.fields] == ["bucket[4]", "identity"]
-    for wrong in ("", "()", "(id), (name)", "id DISTRIBUTED BY PARTITION", "id UPWARDS"):
+    for wrong in ("", "()", "(id), (name)", "id DISTRIBUTED BY", "id DISTRIBUTED BY PARTITION id", "id UPWARDS"):
         with pytest.raises(ValidationError, match="SQL, at character"):
             sql(f"ALTER TABLE {name} WRITE ORDERED BY {wrong}")
     assert lake.catalog.load_table(identifier).sort_order() == order
+
+
+@pytest.mark.parametrize(
+    ("clauses", "columns"),
+    [
+        ("ORDERED BY id, name DESC DISTRIBUTED BY PARTITION", ["id", "name"]),
+        ("ORDERED BY (id, name) DISTRIBUTED BY PARTITION", ["id", "name"]),
+        ("LOCALLY ORDERED BY id DISTRIBUTED BY PARTITION", ["id"]),
+        ("UNORDERED DISTRIBUTED BY PARTITION", []),
+        ("DISTRIBUTED BY PARTITION LOCALLY ORDERED BY id", ["id"]),
+        ("DISTRIBUTED BY PARTITION UNORDERED", []),
+    ],
+)
+def test_distribution_stands_before_or_after_the_order(sql, lake, name, clauses, columns):
+    """The Java runtime takes either order of the parts, and each leaves the distribution mode `hash`: measured with Java 1.12."""
+    sql(f"ALTER TABLE {name} WRITE {clauses}")
+    table = lake.catalog.load_table(name.removeprefix("lake."))
+    assert [table.schema().find_column_name(field.source_id) for field in table.sort_order().fields] == columns
+    assert table.properties["write.distribution-mode"] == "hash"
+    with pytest.raises(ValidationError, match="got 'DISTRIBUTED'"):
+        sql(f"ALTER TABLE {name} WRITE DISTRIBUTED BY PARTITION ORDERED BY id DISTRIBUTED BY PARTITION")
+
+
+def test_properties_with_statements_of_their_own_are_refused(sql, lake, name):
+    before = lake.catalog.load_table(name.removeprefix("lake.")).metadata
+    for key, instead in (
+        ("location", "ALTER TABLE ... SET LOCATION"),
+        ("provider", "the clause USING"),
+        ("sort-order", "ALTER TABLE ... WRITE ORDERED BY"),
+        ("identifier-fields", "ALTER TABLE ... SET IDENTIFIER FIELDS"),
+    ):
+        with pytest.raises(ValidationError, match=f"'{key}' is reserved; expected {instead}"):
+            sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('{key}' = 'x', 'a' = 'b')")
+    assert lake.catalog.load_table(name.removeprefix("lake.")).metadata == before
 
 
 def test_drop_identifier_fields_ignores_case(sql, lake):

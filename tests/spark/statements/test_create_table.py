@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+from icefloe.exceptions import ValidationError
+
 
 def test_table_of_a_query_has_no_required_fields_at_any_depth(sql, lake):
     query = (
@@ -13,3 +16,60 @@ def test_table_of_a_query_has_no_required_fields_at_any_depth(sql, lake):
     )
     found = sql("SELECT numbers[0], pair.a, counts['k'] FROM lake.db.no_required_fields WHERE numbers[0] IS NULL")
     assert found == [(None, None, None)]
+
+
+def test_partition_fields_of_a_new_table_have_the_names_of_the_java_runtime(sql, lake):
+    """CREATE TABLE leaves the number of a transform out of the name, ALTER TABLE ADD PARTITION FIELD adds it: measured with Java 1.12."""
+    partitioning = "PARTITIONED BY (bucket(4, id), truncate(3, s), hours(ts), st.a, bucket(2, st.a), truncate(st.a, 4))"
+    created = ["id_bucket", "s_trunc", "ts_hour", "st.a", "st.a_bucket", "st.a_trunc"]
+    sql(
+        f"CREATE TABLE lake.db.java_names (id bigint, s string, ts timestamp, st struct<a: int>) USING iceberg {partitioning}"
+    )
+    assert [field.name for field in lake.catalog.load_table("db.java_names").spec().fields] == created
+    for change in ("DROP PARTITION FIELD id_bucket", "DROP PARTITION FIELD truncate(3, s)"):
+        sql(f"ALTER TABLE lake.db.java_names {change}")
+    sql("ALTER TABLE lake.db.java_names ADD PARTITION FIELD bucket(8, id)")
+    sql("ALTER TABLE lake.db.java_names REPLACE PARTITION FIELD ts_hour WITH truncate(s, 5)")
+    sql("ALTER TABLE lake.db.java_names ADD PARTITION FIELD bucket(4, id)")
+    names = [field.name for field in lake.catalog.load_table("db.java_names").spec().fields]
+    assert names == ["st.a", "st.a_bucket", "st.a_trunc", "id_bucket_8", "s_trunc_5", "id_bucket"]
+    for create in ("CREATE OR REPLACE TABLE", "REPLACE TABLE"):
+        sql(f"{create} lake.db.java_names PARTITIONED BY (bucket(4, id), truncate(2, s)) AS SELECT 1L id, 'abc' s")
+        fields = lake.catalog.load_table("db.java_names").spec().fields
+        assert [field.name for field in fields] == ["id_bucket", "s_trunc"]
+
+
+def test_partition_fields_of_a_new_table_need_names_of_their_own(sql, lake):
+    for columns, partitioning, name in (
+        ("id bigint", "bucket(4, id), bucket(8, id)", "id_bucket"),
+        ("s string", "truncate(4, s), truncate(8, s)", "s_trunc"),
+        ("id bigint, id_bucket int", "bucket(4, id)", "id_bucket"),
+    ):
+        with pytest.raises(ValidationError, match=f"'{name}'"):
+            sql(f"CREATE TABLE lake.db.names_twice ({columns}) PARTITIONED BY ({partitioning})")
+        assert not lake.catalog.table_exists("db.names_twice")
+
+
+def test_properties_with_clauses_of_their_own_are_refused(sql, lake):
+    for key, clause in (("location", "LOCATION"), ("provider", "USING")):
+        with pytest.raises(ValidationError, match=f"'{key}' is reserved; expected the clause {clause}"):
+            sql(f"CREATE TABLE lake.db.reserved (id int) TBLPROPERTIES ('{key}' = 'x')")
+    assert not lake.catalog.table_exists("db.reserved")
+
+
+def test_partition_columns_with_types_are_the_last_columns_of_the_table(sql, lake):
+    sql(
+        "CREATE TABLE lake.db.typed_partitions (id bigint) PARTITIONED BY (`a b` string COMMENT 'x', q decimal(9, 2)) COMMENT 'c'"
+    )
+    table = lake.catalog.load_table("db.typed_partitions")
+    assert [(field.name, str(field.field_type), field.doc) for field in table.schema().fields] == [
+        ("id", "long", None),
+        ("a b", "string", "x"),
+        ("q", "decimal(9, 2)", None),
+    ]
+    assert [field.name for field in table.spec().fields] == ["a b", "q"]
+    for wrong in ("(id bigint) PARTITIONED BY (p string, id)", "PARTITIONED BY (p string) AS SELECT 1 AS id"):
+        with pytest.raises(ValidationError, match="PARTITIONED BY: expected"):
+            sql(f"CREATE TABLE lake.db.typed_wrongly {wrong}")
+    with pytest.raises(ValidationError, match="expected each column once, got p and p"):
+        sql("CREATE TABLE lake.db.typed_wrongly (id bigint, p string) PARTITIONED BY (p string)")

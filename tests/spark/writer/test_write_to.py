@@ -38,7 +38,7 @@ def test_create_writes_table_and_rows_in_one_commit(frame, catalog, name):
     write.partitioned_by("kind", "bucket(4, id)").option("snapshot-property.job", "first").create()
     table = catalog.load_table(name)
     assert [str(field.transform) for field in table.spec().fields] == ["identity", "bucket[4]"]
-    assert [field.name for field in table.spec().fields] == ["kind", "id_bucket_4"]
+    assert [field.name for field in table.spec().fields] == ["kind", "id_bucket"]
     assert table.properties["owner"] == "me"
     assert table.scan().count() == 20
     assert len(table.metadata.metadata_log) == 0

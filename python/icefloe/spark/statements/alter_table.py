@@ -8,7 +8,7 @@ from icefloe.exceptions import ValidationError
 from icefloe.spark.lexer import Cursor, split_items
 from icefloe.spark.statements.alter_columns import alter_columns
 from icefloe.spark.statements.snapshot_refs import alter_ref
-from icefloe.spark.statements.table_clauses import properties_of, property_keys, sort_key
+from icefloe.spark.statements.table_clauses import check_not_reserved, properties_of, property_keys, sort_key
 from icefloe.spark.writer.partition_text import partition_field
 from icefloe.table.properties.definitions import DISTRIBUTION_MODE
 from icefloe.table.sorting import SortDirection
@@ -21,6 +21,14 @@ if TYPE_CHECKING:
     from icefloe.table.write_transaction import WriteTransaction
 
 _FORMAT_VERSION = "format-version"
+_DISTRIBUTION = ("DISTRIBUTED", "BY", "PARTITION")
+_RESERVED = {
+    "location": "ALTER TABLE ... SET LOCATION",
+    "provider": "the clause USING in CREATE TABLE",
+    "sort-order": "ALTER TABLE ... WRITE ORDERED BY",
+    "identifier-fields": "ALTER TABLE ... SET IDENTIFIER FIELDS",
+}
+"""Properties of Spark that are no properties of a table, and the statement that sets each."""
 
 
 def alter_table(statement: Statement, text: str) -> None:
@@ -76,6 +84,7 @@ def _commit(table: Table, cursor: Cursor, change: Any) -> None:
 
 def _set_properties(transaction: WriteTransaction, properties: dict[str, str]) -> None:
     """Set properties; `format-version`, which is none in metadata, upgrades the table."""
+    check_not_reserved(properties, _RESERVED, "SET TBLPROPERTIES")
     version = properties.pop(_FORMAT_VERSION, None)
     if version is not None and not (version.isascii() and version.isdigit()):
         raise ValidationError(f"SET TBLPROPERTIES, {_FORMAT_VERSION}: expected 1 or 2, got {version!r}")
@@ -143,13 +152,15 @@ def _field_name(table: Table, cursor: Cursor, exact: bool) -> str:
 
 
 def _write_order(table: Table, cursor: Cursor, exact: bool) -> None:
-    distributed = cursor.accept("DISTRIBUTED", "BY", "PARTITION")
+    distributed = before = cursor.accept(*_DISTRIBUTION)
     locally = cursor.accept("LOCALLY")
     unordered = not locally and cursor.accept("UNORDERED")
     keys = []
     if not unordered and (locally or not distributed or not cursor.done):
         cursor.expect("ORDERED", "BY")
         keys = _sort_keys(cursor)
+    if not before:
+        distributed = cursor.accept(*_DISTRIBUTION)
     cursor.finish()
     mode = "hash" if distributed else "none" if unordered else "range"
     with table.transaction() as transaction:
@@ -163,8 +174,8 @@ def _write_order(table: Table, cursor: Cursor, exact: bool) -> None:
 
 
 def _sort_keys(cursor: Cursor) -> list[Any]:
-    """Return the sort keys that follow, between commas; parentheses may be around all of them."""
-    items = cursor.items() if cursor.at("(") else split_items(cursor.rest())
+    """Return the sort keys that follow, between commas; parentheses may be around all of them, and a distribution after them."""
+    items = cursor.items() if cursor.at("(") else split_items(_until_distribution(cursor))
     if not items:
         raise cursor.error("a column after ORDERED BY")
     keys = []
@@ -173,3 +184,15 @@ def _sort_keys(cursor: Cursor) -> list[Any]:
         keys.append(sort_key(inner))
         inner.finish()
     return keys
+
+
+def _until_distribution(cursor: Cursor) -> str:
+    """Return the text before DISTRIBUTED BY PARTITION or the end of the statement, and move there."""
+    first = cursor.peek()
+    while (word := cursor.peek()) is not None:
+        following = [cursor.peek(ahead) for ahead in range(len(_DISTRIBUTION))]
+        if all(one is not None and one.is_keyword(key) for key, one in zip(_DISTRIBUTION, following, strict=True)):
+            break
+        cursor.index += 1
+    last = cursor.words[cursor.index - 1]
+    return "" if first is None or first is word else cursor.text[first.start : last.end]

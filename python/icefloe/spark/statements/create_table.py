@@ -14,7 +14,8 @@ from icefloe.exceptions import (
 from icefloe.spark.lexer import Cursor
 from icefloe.spark.statements.column_definition import struct_of
 from icefloe.spark.statements.query import frame_of_query
-from icefloe.spark.statements.table_clauses import properties_of
+from icefloe.spark.statements.table_clauses import check_not_reserved, properties_of
+from icefloe.spark.types.conform import quoted
 from icefloe.spark.types.from_spark import schema_from_spark
 from icefloe.spark.types.nullability import nullable
 from icefloe.spark.writer.commit import ExecutorFiles
@@ -30,6 +31,13 @@ if TYPE_CHECKING:
     from icefloe.typedef import Identifier
 
 _FORMATS = ("icefloe", "iceberg")
+_RESERVED = {
+    "location": "the clause LOCATION",
+    "provider": "the clause USING",
+    "sort-order": "ALTER TABLE ... WRITE ORDERED BY after the creation",
+    "identifier-fields": "ALTER TABLE ... SET IDENTIFIER FIELDS after the creation",
+}
+"""Properties of Spark that are no properties of a table, and the clause or statement that sets each."""
 
 
 @dataclass
@@ -129,6 +137,7 @@ def parsed_definition(text: str) -> Definition:
             raise ValidationError(f"CREATE TABLE: {word.text.upper()} is given twice; expected each clause once")
         given.add(word.text.upper())
         _clause(cursor, made)
+    _take_typed_partitions(made)
     if made.columns is None and made.query is None:
         raise ValidationError(f"CREATE TABLE {'.'.join(made.name)}: expected columns or AS with a query, got neither")
     if made.columns is not None and made.query is not None:
@@ -146,7 +155,9 @@ def _clause(cursor: Cursor, made: Definition) -> None:
     elif cursor.accept("PARTITIONED", "BY"):
         made.partitioning = cursor.items()
     elif cursor.accept("TBLPROPERTIES"):
-        made.properties.update(properties_of(cursor))
+        properties = properties_of(cursor)
+        check_not_reserved(properties, _RESERVED, "TBLPROPERTIES")
+        made.properties.update(properties)
     elif cursor.accept("COMMENT"):
         made.properties["comment"] = cursor.string()
     elif cursor.accept("LOCATION"):
@@ -164,6 +175,24 @@ def _clause(cursor: Cursor, made: Definition) -> None:
                 f"ALTER TABLE ... WRITE ORDERED BY, got {word.text.upper()}"
             )
         raise cursor.error("USING, PARTITIONED BY, COMMENT, LOCATION, TBLPROPERTIES or AS")
+
+
+def _take_typed_partitions(made: Definition) -> None:
+    """Make columns of the items of PARTITIONED BY that have a type, which is Hive's form: the last columns of the table.
+
+    Raises:
+        ValidationError: Only some of the items have a type, or a query gives the columns.
+    """
+    cursors = [Cursor(item) for item in made.partitioning]
+    names = [cursor.names() for cursor in cursors]
+    typed = [cursor.peek() is not None and not cursor.at("(", "[") for cursor in cursors]
+    if not any(typed):
+        return
+    if not all(typed) or made.query is not None:
+        got = "both" if made.query is None else "columns with types beside a query: the query gives the types"
+        raise ValidationError(f"PARTITIONED BY: expected columns with types, or columns and transforms, got {got}")
+    made.columns = [*(made.columns or []), *made.partitioning]
+    made.partitioning = [".".join(quoted(part) for part in parts) for parts in names]
 
 
 def _nullable(frame: DataFrame | None) -> StructType:

@@ -11,6 +11,8 @@ from icefloe.spark.writer.partition_text import partition_field
 from icefloe.table.sorting import NullOrder, SortDirection
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from icefloe.transforms import Transform
 
 _NUMBER = re.compile(r"-?(\d+\.?\d*|\.\d+)", re.ASCII)
@@ -52,6 +54,19 @@ def properties_of(cursor: Cursor) -> dict[str, str]:
             raise ValidationError(f"properties: {key!r} is given twice; expected each key once")
         found[key] = value
     return found
+
+
+def check_not_reserved(properties: Mapping[str, str], reserved: Mapping[str, str], label: str) -> None:
+    """Raise ValidationError if a property has a clause or a statement of its own, as its value would have no effect.
+
+    Args:
+        properties: The properties that a statement sets.
+        reserved: What sets each reserved property instead.
+        label: The clause, for errors.
+    """
+    for key in properties:
+        if key in reserved:
+            raise ValidationError(f"{label}: {key!r} is reserved; expected {reserved[key]}, got a table property")
 
 
 def property_keys(cursor: Cursor) -> list[str]:

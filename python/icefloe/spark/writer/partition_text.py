@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from icefloe.exceptions import ValidationError
 from icefloe.partitioning import PartitionField, PartitionSpec
 from icefloe.spark.lexer import Cursor, words_of
-from icefloe.table.update.spec import default_name
-from icefloe.transforms import IdentityTransform, parse_transform
+from icefloe.transforms import BucketTransform, IdentityTransform, TimeTransform, TruncateTransform, parse_transform
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,7 +52,7 @@ def partition_spec(schema: Schema, fields: Sequence[str | Column], *, case_sensi
         >>> from icefloe.schema import Schema
         >>> from icefloe.types import LongType, NestedField
         >>> partition_spec(Schema(NestedField(1, "id", LongType())), ["bucket(16, id)"]).fields[0].name
-        'id_bucket_16'
+        'id_bucket'
     """
     made: list[PartitionField] = []
     for number, one in enumerate(fields):
@@ -66,9 +65,27 @@ def partition_spec(schema: Schema, fields: Sequence[str | Column], *, case_sensi
             )
         column = schema.find_column_name(source.field_id) or source.name
         made.append(
-            PartitionField(source.field_id, _FIRST_FIELD_ID + number, transform, default_name(column, transform))
+            PartitionField(source.field_id, _FIRST_FIELD_ID + number, transform, created_name(column, transform))
         )
-    return PartitionSpec(*made)
+    spec = PartitionSpec(*made)
+    spec.check_names(schema)
+    return spec
+
+
+def created_name(column: str, transform: Transform) -> str:
+    """Return the name of a partition field of a new table: as the Java runtime names it, without the number of the transform.
+
+    A field that is added to an existing table has the number in its name.
+
+    Examples:
+        >>> created_name("id", BucketTransform(16)), created_name("s", TruncateTransform(3)), created_name("region", IdentityTransform())
+        ('id_bucket', 's_trunc', 'region')
+    """
+    if isinstance(transform, BucketTransform):
+        return f"{column}_bucket"
+    if isinstance(transform, TruncateTransform):
+        return f"{column}_trunc"
+    return f"{column}_{transform}" if isinstance(transform, TimeTransform) else column
 
 
 def partition_field(cursor: Cursor) -> tuple[str, Transform]:
