@@ -124,3 +124,25 @@ def test_replace_where_has_the_meaning_of_spark(sql, condition):
     sql(f"INSERT INTO lake.db.zoned VALUES (1, 'a', {at}), (2, :kind, {at} + INTERVAL 1 DAY)", {"kind": QUOTED})
     sql(f"INSERT INTO lake.db.zoned REPLACE WHERE {condition} (SELECT 3, 'b', NULL)")
     assert sql("SELECT id FROM lake.db.zoned ORDER BY id") == [(2 if REPLACED[condition] == "a" else 1,), (3,)]
+
+
+@pytest.mark.parametrize(
+    ("condition", "new", "left"),
+    [
+        ("kind IS NOT DISTINCT FROM 'b'", "b", ["a", None]),
+        ("kind IS DISTINCT FROM 'b'", "c", ["b"]),
+        ("kind <=> NULL", None, ["a", "b"]),
+        ("NULL IS NOT DISTINCT FROM kind", None, ["a", "b"]),
+        ("kind IS DISTINCT FROM NULL", "c", [None]),
+        ("NOT (kind <=> 'a')", "c", ["a"]),
+        ("kind IS DISTINCT FROM :kind", "c", [None]),
+    ],
+)
+def test_replace_where_takes_null_safe_comparisons(sql, condition, new, left):
+    sql("CREATE OR REPLACE TABLE lake.db.null_safe (id int, kind string) PARTITIONED BY (kind)")
+    sql("INSERT INTO lake.db.null_safe VALUES (1, 'a'), (2, 'b'), (3, NULL)")
+    sql(f"INSERT INTO lake.db.null_safe REPLACE WHERE {condition} VALUES (9, :new)", {"kind": None, "new": new})
+    found = sql("SELECT id, kind FROM lake.db.null_safe")
+    assert sorted(found, key=str) == sorted(
+        [*((" ab".index(kind or " ") or 3, kind) for kind in left), (9, new)], key=str
+    )

@@ -16,6 +16,7 @@ from icefloe.spark.maintenance.where import where
 from icefloe.spark.statements.assignment import assigned
 from icefloe.spark.statements.brackets import depths
 from icefloe.spark.statements.literals import with_literals
+from icefloe.spark.statements.null_safe import without_null_safe_comparisons
 from icefloe.spark.statements.query import frame_of_query
 from icefloe.spark.types.conform import quoted
 from icefloe.spark.types.to_spark import to_spark_schema
@@ -142,7 +143,7 @@ def _mode(
 ) -> tuple[WriteMode, dict[str, str], BooleanExpression | None]:
     """Return the effect on the rows of the table: the mode, its options and the filter of the replaced partitions."""
     if condition is not None:
-        text = with_literals(condition, statement.arguments)
+        text = without_null_safe_comparisons(with_literals(condition, statement.arguments))
         schema, exact = table.schema(), statement.case_sensitive()
         return "overwrite", {}, where(text, schema, statement.spark, case_sensitive=exact)
     if not overwrite:
