@@ -1,7 +1,6 @@
 """Replaced partitions, rewritten files and rewritten manifests."""
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pytest
 from icefloe import _core
 from icefloe.exceptions import ValidationError, ValidationException
@@ -289,7 +288,7 @@ def test_delete_files_older_than_all_data_are_dropped(new_table, rows):
     table.overwrite(rows((8, "y", 1.0)), "id <= 6")
     table.append(rows((9, "y", 1.0)))
     assert table.current_snapshot().summary["total-delete-files"] == "0"
-    assert pc.sum(pc.equal(manifests(table).column("content"), 1)).as_py() in (None, 0, 1)
+    assert set(manifests(table).column("content").to_pylist()) == {0}
     assert ids(table) == [7, 8, 9]
 
 

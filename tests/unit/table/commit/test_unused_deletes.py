@@ -1,7 +1,6 @@
 """Delete files that apply to nothing any more, which the commit that makes them so drops."""
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pytest
 from icefloe.table.write.equality_deletes import write_equality_deletes
 
@@ -68,7 +67,7 @@ def test_equality_deletes_are_dropped_with_the_last_older_data_file(table, rows)
         assert delete_files(table) == [file.file_path]
         table.new_delete().delete([path_of(table, row_filter)]).commit()
     # Java drops such files with the next commit, once their sequence numbers are below those of all data files.
-    assert pc.sum(table.inspect.delete_files().column("record_count")).as_py() in (None, 0)
+    assert delete_files(table) == []
     assert table.scan().to_arrow().column("id").to_pylist() == [7]
 
 
