@@ -85,17 +85,8 @@ def apply_change_rows(  # noqa: PLR0913 - what a batch of changes has
     keys = checked_names("apply_changes: keys", keys)
     if batch_id is not None and has_batch(metadata, target.branch, checked_text("batch_id", batch_id)):
         return ApplyChangesResult(applied=False)
-    rows = to_table(changes)
-    rows = pa.table([decoded(column) for column in rows.columns], names=rows.column_names)
-    _check_columns(metadata, rows, keys, op_column, sequence_column)
-    rows = _typed(metadata, rows, keys, op_column)
-    _check_operations(rows.column(op_column), op_column)
-    names = [field.name for field in metadata.schema().fields]
-    last = _last_changes(rows, keys, sequence_column)
-    deleted = pc.is_in(pc.utf8_upper(last.column(op_column)), value_set=text_array(DELETES))
-    carried = [name for name in last.column_names if name in names or name not in (op_column, sequence_column)]
-    upserts = last.filter(pc.invert(deleted)).select(carried)
-    ids = [metadata.schema().find_field(key).field_id for key in keys]
+    last = _last_changes(_checked_rows(metadata, changes, keys, op_column, sequence_column), keys, sequence_column)
+    upserts = _upserts(metadata, last, op_column, sequence_column)
     properties = (
         target.snapshot_properties if batch_id is None else {**(target.snapshot_properties or {}), BATCH_ID: batch_id}
     )
@@ -103,18 +94,45 @@ def apply_change_rows(  # noqa: PLR0913 - what a batch of changes has
     change.batch_id = batch_id
     try:
         with target:
-            added = [target.writer.data_files(upserts)] if upserts.num_rows > 0 else []
-            for files in added:
-                change.add_rows(files)
-            for spec in _delete_specs(metadata, keys) if last.num_rows > 0 else ():
-                added.append(target.writer.equality_deletes(last.select(list(keys)), ids, spec.spec_id))
-                change.add_deletes(added[-1])
-            for key, value in with_unfolded_files(metadata, target.branch, added).items():
-                change.set_summary(key, value)
-            change.commit()
+            _commit_files(target, change, upserts, last.select(list(keys)))
     except BatchAppliedError:
         return ApplyChangesResult(applied=False)
     return ApplyChangesResult(True, upserts.num_rows, last.num_rows - upserts.num_rows)
+
+
+def _checked_rows(
+    metadata: TableMetadata, changes: object, keys: Sequence[str], op_column: str, sequence_column: str | None
+) -> pa.Table:
+    """Return the changes as rows whose keys have the table's types; raise for rows that no batch can have."""
+    rows = to_table(changes)
+    rows = pa.table([decoded(column) for column in rows.columns], names=rows.column_names)
+    _check_columns(metadata, rows, keys, op_column, sequence_column)
+    rows = _typed(metadata, rows, keys, op_column)
+    _check_operations(rows.column(op_column), op_column)
+    return rows
+
+
+def _upserts(metadata: TableMetadata, last: pa.Table, op_column: str, sequence_column: str | None) -> pa.Table:
+    """Return the rows to write: the last changes that are no deletes, without columns that only describe a change."""
+    names = [field.name for field in metadata.schema().fields]
+    deleted = pc.is_in(pc.utf8_upper(last.column(op_column)), value_set=text_array(DELETES))
+    written = [name for name in last.column_names if name in names or name not in (op_column, sequence_column)]
+    return last.filter(pc.invert(deleted)).select(written)
+
+
+def _commit_files(target: Target, change: BatchDelta, upserts: pa.Table, keys: pa.Table) -> None:
+    """Write the new rows and the deletes of all keys, and commit both as one change."""
+    metadata = target.metadata
+    added = [target.writer.data_files(upserts)] if upserts.num_rows > 0 else []
+    for files in added:
+        change.add_rows(files)
+    ids = [metadata.schema().find_field(key).field_id for key in keys.column_names]
+    for spec in _delete_specs(metadata, keys.column_names) if keys.num_rows > 0 else ():
+        added.append(target.writer.equality_deletes(keys, ids, spec.spec_id))
+        change.add_deletes(added[-1])
+    for key, value in with_unfolded_files(metadata, target.branch, added).items():
+        change.set_summary(key, value)
+    change.commit()
 
 
 def _check_columns(
