@@ -10,6 +10,7 @@ use icefloe_format::spec::{
 };
 use parquet::basic::{ConvertedType, Type as PhysicalType};
 use parquet::file::metadata::ParquetMetaData;
+use parquet::file::statistics::Statistics;
 
 use super::metrics::{bounds, null_count};
 use crate::error::Result;
@@ -18,6 +19,9 @@ use crate::resolve::file_columns::FileColumn;
 
 /// The advice that follows a refusal of nulls.
 const NULLS: &str = "nulls; replace them in the file, or make the field optional";
+
+/// The seconds of a day.
+const SECONDS_OF_A_DAY: i64 = 86_400;
 
 /// A field whose values must be decoded to decide whether they fit the table.
 #[derive(Debug)]
@@ -119,7 +123,10 @@ impl Evidence<'_> {
     ) -> Result<Vec<Doubt>> {
         let mut doubts = Vec::new();
         match (&field.field_type, column.field.data_type()) {
-            (Type::Primitive(wanted), _) => doubts.extend(self.values(field, wanted, column, here)),
+            (Type::Primitive(wanted), _) => {
+                self.check_times(wanted, column, here)?;
+                doubts.extend(self.values(field, wanted, column, here));
+            }
             (Type::Struct(fields), DataType::Struct(_)) => {
                 for inner in &fields.fields {
                     let found = self.of_field(inner, &column.children, here)?;
@@ -147,6 +154,42 @@ impl Evidence<'_> {
             _ => {}
         }
         Ok(doubts)
+    }
+
+    /// Check that the statistics of a time column have times of a day alone. A scan returns values outside a day as they
+    /// are, so that decoding them would not refuse them.
+    fn check_times(
+        &self,
+        wanted: &PrimitiveType,
+        column: &FileColumn,
+        here: &Surroundings,
+    ) -> Result<()> {
+        let units = match (wanted, column.field.data_type()) {
+            (PrimitiveType::Time, DataType::Time32(TimeUnit::Millisecond)) => 1_000,
+            (PrimitiveType::Time, DataType::Time64(TimeUnit::Nanosecond)) => 1_000_000_000,
+            (PrimitiveType::Time, _) => 1_000_000,
+            _ => return Ok(()),
+        };
+        let is_outside = |value: i64| !(0..SECONDS_OF_A_DAY * units).contains(&value);
+        let groups = self.footer.row_groups().iter();
+        let chunks = groups.filter_map(|group| group.columns().get(column.leaves.start));
+        let has_outside = chunks.filter_map(|chunk| chunk.statistics()).any(|found| match found {
+            Statistics::Int32(found) => [found.min_opt(), found.max_opt()]
+                .into_iter()
+                .flatten()
+                .any(|value| is_outside(i64::from(*value))),
+            Statistics::Int64(found) => {
+                [found.min_opt(), found.max_opt()].into_iter().flatten().any(|it| is_outside(*it))
+            }
+            _ => false,
+        });
+        if !has_outside {
+            return Ok(());
+        }
+        let natural = ArrowName(column.field.data_type());
+        let found = format!("{natural} with times outside a day; correct them in the file");
+        let expected = wanted.to_string();
+        Err(FormatError::Mismatch { column: here.name.clone(), found, expected }.into())
     }
 
     /// Return the doubt about the values of a primitive field, whose nulls are no matter.

@@ -178,6 +178,20 @@ def test_values_outside_the_type_of_the_table_are_refused(catalog, tmp_path, cas
     assert table.refresh().scan().count() == len(good)
 
 
+@pytest.mark.parametrize("kind", [pa.int64(), pa.time64("us"), pa.time64("ns"), pa.time32("ms")], ids=str)
+@pytest.mark.parametrize("seconds", [-1, 86_400])
+def test_times_outside_a_day_are_refused_by_the_statistics(catalog, tmp_path, kind, seconds):
+    units = {"time64[ns]": 10**9, "time32[ms]": 10**3}.get(str(kind), 10**6)
+    stored = pa.int32() if kind == pa.time32("ms") else pa.int64()
+    table = table_of(catalog, type_from_text("time"))
+    good = pa.array([0, 86_399 * units, None], stored).cast(kind)
+    table.add_files([file_of(tmp_path, good, store_schema=False)])
+    bad = file_of(tmp_path, pa.array([1, seconds * units], stored).cast(kind), "bad", store_schema=False)
+    with pytest.raises(SchemaMismatchError, match=r"column c: .*expected time, got .* with times outside a day"):
+        table.add_files([bad])
+    assert table.refresh().scan().count() == 3
+
+
 def test_values_in_lists_are_checked(catalog, tmp_path):
     table = table_of(catalog, ListType(2, type_from_text("decimal(5, 2)"), element_required=False))
     good = pa.array([[Decimal("1.25"), None], None, []], pa.list_(pa.decimal128(9, 2)))
