@@ -86,3 +86,24 @@ def test_doctor_reports_directories_that_storage_refuses_to_list(new_table):
         1,
         [f"{table.location()}: permission denied"],
     )
+
+
+def test_doctor_stops_looking_up_files_that_storage_refuses(new_table):
+    table = new_table(appends=60)
+    facts = TableFacts.of(table)
+    asked = []
+
+    class Unreachable:
+        def sizes(self, locations):
+            asked.append(locations)
+            raise StorageError(f"{locations[0]}: cannot be reached")
+
+    object.__setattr__(facts, "io", SimpleNamespace(core=Unreachable()))
+    (finding,) = check_storage(facts, "heads")
+    files = 1 + facts.manifests.num_rows + 60
+    assert (finding.code, finding.evidence["inaccessible"], finding.evidence["files"]) == (
+        "inaccessible-files",
+        files,
+        files,
+    )
+    assert len(asked) < files
