@@ -91,6 +91,7 @@ def test_doctor_reports_directories_that_storage_refuses_to_list(new_table):
 def test_doctor_stops_looking_up_files_that_storage_refuses(new_table):
     table = new_table(appends=60)
     facts = TableFacts.of(table)
+    files = 1 + facts.manifests.num_rows + facts.files.num_rows
     asked = []
 
     class Unreachable:
@@ -100,7 +101,6 @@ def test_doctor_stops_looking_up_files_that_storage_refuses(new_table):
 
     object.__setattr__(facts, "io", SimpleNamespace(core=Unreachable()))
     (finding,) = check_storage(facts, "heads")
-    files = 1 + facts.manifests.num_rows + 60
     assert (finding.code, finding.evidence["inaccessible"], finding.evidence["files"]) == (
         "inaccessible-files",
         files,
