@@ -65,6 +65,13 @@ def test_rewrite_of_files_that_a_change_only_read_is_no_conflict(handles, rows, 
     assert ids(second) == [1, 2, 3, 4, 5, 6, *expected[verb]]
 
 
+def test_rewrite_of_files_outside_an_overwrite_is_no_conflict(handles, rows):
+    first, second = handles
+    rewrite(first, "id in (35, 45)")
+    second.overwrite(rows((40, "c", 1.0), (41, "c", 1.0)), "id = 40 or id = 41")
+    assert ids(second) == [1, 2, 3, 4, 5, 6, 35, 40, 41, 45]
+
+
 @pytest.mark.parametrize("verb", ["delete", "update", "merge"])
 def test_rewrite_of_the_changed_files_is_a_conflict(handles, rows, verb):
     first, second = handles
