@@ -74,15 +74,9 @@ def without_bounds_of_dropped_columns(metadata: TableMetadata, manifests: pa.Tab
     lists = manifests.column("partitions").combine_chunks()
     if not lost or lists.null_count == len(lists):
         return manifests
-    parents, values = pc.list_parent_indices(lists), lists.flatten()
-    lengths = pc.fill_null(pc.list_value_length(lists), 0)
-    ends = pc.cumulative_sum(lengths)
-    numbers = pa.array(range(len(values)), ends.type)
-    places = pc.subtract(numbers, pc.subtract(ends, lengths).take(parents))
-    specs = manifests.column("partition_spec_id").combine_chunks().take(parents)
-    is_lost = pa.array([False] * len(values), pa.bool_())
-    for spec_id, place in lost:
-        is_lost = pc.or_(is_lost, pc.and_(pc.equal(specs, spec_id), pc.equal(places, place)))
+    values = lists.flatten()
+    ends = pc.cumulative_sum(pc.fill_null(pc.list_value_length(lists), 0))
+    is_lost = _is_field_of(lists, manifests.column("partition_spec_id").combine_chunks(), lost)
     columns = [
         pc.if_else(is_lost, None, part) if name in _BOUNDS else part
         for name, part in zip(values.type.names, values.flatten(), strict=True)
@@ -91,6 +85,19 @@ def without_bounds_of_dropped_columns(metadata: TableMetadata, manifests: pa.Tab
     offsets = pa.concat_arrays([pa.array([0], ends.type), ends])
     found = pa.ListArray.from_arrays(offsets, blanked, type=lists.type, mask=lists.is_null())
     return _with(manifests, "partitions", found)
+
+
+def _is_field_of(lists: pa.ListArray, spec_ids: pa.Array, fields: list[tuple[int, int]]) -> pa.BooleanArray:
+    """Return, for each value of the lists, whether it is one of the fields, each given as a spec id and a position in its list."""
+    lengths = pc.fill_null(pc.list_value_length(lists), 0)
+    starts = pc.subtract(pc.cumulative_sum(lengths), lengths)
+    parents = pc.list_parent_indices(lists)
+    specs = spec_ids.take(parents)
+    positions = pc.subtract(pa.array(range(len(parents)), starts.type), starts.take(parents))
+    found = pa.array([False] * len(parents), pa.bool_())
+    for spec_id, position in fields:
+        found = pc.or_(found, pc.and_(pc.equal(specs, spec_id), pc.equal(positions, position)))
+    return found
 
 
 def _described(table: InspectedTable, snapshot: Snapshot, manifests: pa.Table) -> pa.Table:
