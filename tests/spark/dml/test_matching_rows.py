@@ -5,6 +5,7 @@ from __future__ import annotations
 import icefloe.spark
 import pytest
 from icefloe.table.row_level.merge import MergeResult
+from icefloe.table.snapshots import Operation
 
 
 @pytest.fixture
@@ -39,6 +40,18 @@ def test_delete_by_filter_removes_whole_files_beside_rows(spark, table):
     assert icefloe.spark.delete_from(table, "id < 13", spark=spark) == MergeResult(0, 13, 0)
     assert ids(table) == list(range(13, 40))
     assert table.scan().plan_whole_files().files.num_rows == 3
+
+
+@pytest.mark.parametrize("mode", ["merge-on-read", "copy-on-write"])
+@pytest.mark.parametrize(("where", "left"), [("id < 20", 20), ("id < 13", 27), ("true", 0)])
+def test_deletes_are_snapshots_of_the_operation_of_the_java_runtime(spark, table, mode, where, left):
+    """Streams skip or refuse snapshots by their operation: one that only removes files or marks rows is a delete."""
+    with table.transaction() as change:
+        change.set_properties({"write.delete.mode": mode})
+    icefloe.spark.delete_from(table, where, spark=spark)
+    assert len(ids(table)) == left
+    rewrites = mode == "copy-on-write" and where == "id < 13"
+    assert table.current_snapshot().summary.operation == (Operation.OVERWRITE if rewrites else Operation.DELETE)
 
 
 def test_delete_by_filter_without_a_match_commits_nothing(spark, table):

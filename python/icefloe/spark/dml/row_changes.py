@@ -122,18 +122,23 @@ class RowChanges:
         if data is None and deletes is None and len(self.whole_files) == 0:
             return MergeResult(0, 0, 0)
         with files_deleted_on_failure(self.target.table, [batch for batch in (data, deletes) if batch is not None]):
-            commit_row_delta(
-                self.target.row_level_operation(),
-                RowDeltaFiles(
-                    rows=[] if data is None else [data],
-                    deletes=deletes,
-                    replaced=self._replaced(deletes),
-                    referenced=self._referenced(deletes),
-                    removed=self.whole_files,
-                ),
-            )
+            self._add_to_transaction(data, deletes)
             self.target.target.transaction.commit_transaction()
         return self._result(deleted_rows, _row_count(data))
+
+    def _add_to_transaction(self, data: pa.RecordBatch | None, deletes: pa.RecordBatch | None) -> None:
+        operation = self.target.row_level_operation()
+        if data is None and deletes is None:
+            commit_rewrite(operation, self.whole_files, [])
+            return
+        files = RowDeltaFiles(
+            rows=[] if data is None else [data],
+            deletes=deletes,
+            replaced=self._replaced(deletes),
+            referenced=self._referenced(deletes),
+            removed=self.whole_files,
+        )
+        commit_row_delta(operation, files)
 
     def _deletes_of_scan(self, operation_id: str) -> DataFrame:
         planned = self.target.planned

@@ -132,10 +132,10 @@ def _looked_up(facts: TableFacts, expected: pa.Table, refused: dict[str, str]) -
 def _sizes(facts: TableFacts, locations: list[str], refused: dict[str, str]) -> list[int | None]:
     """Return sizes of files, None for a missing or refused file. Halves with one of these are looked up again.
 
-    After `SHOWN` refusals no more files are looked up: storage that cannot be reached would be asked for each of them, several times.
+    After `SHOWN` refusals no more files are looked up: storage that cannot be reached costs several requests for each of them.
     """
     if len(refused) >= SHOWN:
-        refused.update(dict.fromkeys(locations, "not looked up, because storage refused so many files before it"))
+        refused.update(dict.fromkeys(locations, "not looked up, because storage refused the files before it"))
         return [None] * len(locations)
     try:
         sizes: list[int | None] = facts.io.core.sizes(locations).to_pylist()
