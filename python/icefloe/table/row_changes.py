@@ -65,6 +65,12 @@ class TableRowChanges(ABC):
     ) -> None:
         """Append rows in one snapshot. Columns of the table that `df` lacks are null.
 
+        Args:
+            df: Rows: an Arrow table, batch or stream, a pandas or Polars frame, or anything else that exports Arrow. Columns are matched
+                by name.
+            snapshot_properties: Additional keys of the snapshot's summary.
+            branch: Branch to change. None stages the snapshot: no branch moves until one is set to it.
+
         Raises:
             SchemaMismatchError: The rows do not fit the table; no file was written.
             CommitFailedException: Concurrent commits came first, more often than `commit.retry.num-retries` allows.
@@ -90,6 +96,15 @@ class TableRowChanges(ABC):
     ) -> None:
         """Replace the rows that match a filter, all rows by default, in one snapshot.
 
+        Args:
+            df: Rows: an Arrow table, batch or stream, a pandas or Polars frame, or anything else that exports Arrow. Columns are matched
+                by name.
+            overwrite_filter: The rows to replace, as text such as `"id > 5 and country = 'fr'"` or as an expression. A comparison with
+                null is unknown and selects no row, and neither does its negation.
+            snapshot_properties: Additional keys of the snapshot's summary.
+            case_sensitive: Whether column names must match in case.
+            branch: Branch to change. None stages the snapshot: no branch moves until one is set to it.
+
         Raises:
             SchemaMismatchError: The rows do not fit the table.
             ValidationException: A concurrent commit conflicts, under the table's isolation level.
@@ -111,6 +126,12 @@ class TableRowChanges(ABC):
 
         Partitions follow the current spec, also for rows in files of earlier specs. A file of an earlier spec that holds other
         rows as well is rewritten without the replaced rows. A `df` without rows changes nothing.
+
+        Args:
+            df: Rows: an Arrow table, batch or stream, a pandas or Polars frame, or anything else that exports Arrow. Columns are matched
+                by name.
+            snapshot_properties: Additional keys of the snapshot's summary.
+            branch: Branch to change. None stages the snapshot: no branch moves until one is set to it.
 
         Raises:
             SchemaMismatchError: The rows do not fit the table; no file was written.
@@ -140,6 +161,13 @@ class TableRowChanges(ABC):
         Files whose rows all match are removed by metadata alone. Other files with matching rows are rewritten, or get delete files, as
         `write.delete.mode` says (`copy-on-write`, the default, or `merge-on-read`). A text that is not a filter is SQL over the table's
         columns, such as `"n + 1 > m"`.
+
+        Args:
+            delete_filter: The rows to delete, as text such as `"id > 5 and country = 'fr'"` or as an expression. A comparison with null
+                is unknown and selects no row, and neither does its negation.
+            snapshot_properties: Additional keys of the snapshot's summary.
+            case_sensitive: Whether column names must match in case.
+            branch: Branch to change. None stages the snapshot: no branch moves until one is set to it.
 
         Raises:
             ValidationException: A concurrent commit conflicts, under the table's isolation level.
