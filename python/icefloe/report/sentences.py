@@ -132,13 +132,13 @@ def manifests(figures: _Figures) -> list[str]:
         return ["There are no manifests yet."]
     texts = [
         (
-            f"A query first reads manifests, the lists of the table's files. There are {own['data_manifests']:,} of data files and "
+            f"A query first reads manifests, the lists of the table's files: {own['data_manifests']:,} of data files and "
             f"{own['delete_manifests']:,} of delete files, {bytes_text(own['bytes'])} in all."
         )
     ]
     if own["average_overlap"] is not None:
         texts.append(
-            f"A filter on one value of the first partition field opens {own['average_overlap']:g} of {own['data_manifests'] + own['delete_manifests']:,} on average."
+            f"A filter on one value of the first partition field opens {own['average_overlap']:g} of {count:,} on average."
         )
     return texts
 
