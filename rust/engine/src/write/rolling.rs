@@ -248,7 +248,7 @@ impl Rolling {
         let Some(file) = self.file.take() else { return Ok(()) };
         self.estimated += file.size_bytes() + std::mem::take(&mut self.excess);
         let closed = file.close(&files.shape)?;
-        self.closed_rows += usize::try_from(closed.rows).unwrap_or(usize::MAX / 2);
+        self.closed_rows += closed.rows;
         self.closed += usize::try_from(closed.size_bytes).unwrap_or(usize::MAX / 2);
         self.add_finished(files, closed);
         Ok(())
