@@ -63,14 +63,16 @@ def test_filter_selects_the_rows_that_it_is_true_of(table_seed, engine):
         catalog.create_namespace("db")
         table, rows = random_table(catalog, rng)
         paths = table.inspect.files().column("file_path").to_pylist()
+        # DuckDB skips row groups whose bounds are the literal of `!=`, although they may have NaN as well: it reads all rows first.
+        engine.execute(
+            "CREATE OR REPLACE TEMP TABLE everything AS SELECT * FROM read_parquet($paths, hive_partitioning = false)",
+            {"paths": paths},
+        )
         for number in range(FILTERS):
             chosen = random_filter(rng, StructType(*SCHEMA.fields), depth=3)
             expected = [row[1] for row in rows if chosen.holds(row)]
             where = sql(chosen, "duckdb")
-            found = engine.execute(
-                f"SELECT id FROM read_parquet($paths, hive_partitioning = false) WHERE {where} ORDER BY id",
-                {"paths": paths},
-            )
+            found = engine.execute(f"SELECT id FROM everything WHERE {where} ORDER BY id")
             assert [row[0] for row in found.fetchall()] == expected, where
             scan = table.scan(chosen.expression())
             assert ids(scan) == expected, where
