@@ -1,4 +1,4 @@
-"""Python warnings of procedures, whose columns are those of the Java runtime and have no room for sentences."""
+"""The Python warnings that a procedure issues: its result has the columns of the Java runtime, and none for a message."""
 
 from __future__ import annotations
 
