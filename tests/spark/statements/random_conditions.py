@@ -9,7 +9,7 @@ from decimal import Decimal
 
 import pyarrow as pa
 from icefloe.schema import Schema
-from icefloe.types import DecimalType, LongType, NestedField, StructType
+from icefloe.types import DecimalType, DoubleType, LongType, NestedField, StructType
 
 UTC = dt.timezone.utc
 FIRST = {
@@ -25,6 +25,9 @@ FIRST = {
         [dt.datetime(2020, 1, 1, 8, tzinfo=UTC), dt.datetime(2024, 3, 10, 10, tzinfo=UTC)],
     ),
     "s": (pa.string(), ["", "a", "ab", "ab ", "AB", "a%b", "\ue000", "\U0001f600", "5", "\U0010ffff" * 17]),
+    "f": (pa.float32(), [-math.inf, -3e38, -0.0, 0.0, 0.1, 16777216.0, math.inf, math.nan]),
+    "y": (pa.binary(), [b"", b"\x00", b"a", b"ab", b"\xff", b"\xff" * 20, b"\xff\xfe"]),
+    "o": (pa.bool_(), [False, True]),
 }
 """The first columns with their values."""
 
@@ -39,9 +42,38 @@ LITERALS = {
     "d": ["DATE'2020-01-01'", "'1969-12-31'", "DATE'0001-01-01'", "DATE'9999-12-31'", "TIMESTAMP'2020-01-01 08:00:00'"],
     "t": [f"{kind}'{one}'" for kind in ("TIMESTAMP", "TIMESTAMP_NTZ", "") for one in MOMENTS],
     "z": [f"{kind}'{one}'" for kind in ("TIMESTAMP", "TIMESTAMP_NTZ", "") for one in MOMENTS],
+    "f": ["0", "-0.0", "0.1", "0.1F", "0.1D", "16777217", "3e38", "float('NaN')", "double('Infinity')", "NULL"],
+    "y": ["X''", "X'00'", "X'61'", "X'6162'", "X'FF'", "X'FFFF'", "X'FFFE'"],
+    "o": ["true", "false", "NULL"],
     "s": ["''", "'a'", "'ab'", "'ab '", "'AB'", "'a%b'", "'\ue000'", "'\U0001f600'", '"ab"', "'it''s'", "NULL"],
 }
 OPERATORS = ["=", "<>", "!=", "<", "<=", ">", ">=", "<=>"]
+WHOLE_FUNCTIONS = [
+    ("coalesce({}, 0)", "a"),
+    ("{} % 7", "a"),
+    ("CAST({} AS int)", "a"),
+    ("CAST({} AS string)", "s"),
+    ("-{}", "a"),
+]
+FUNCTIONS = {
+    **dict.fromkeys("abi", WHOLE_FUNCTIONS),
+    "x": [("coalesce({}, 0)", "x"), ("CAST({} AS int)", "a"), ("round({})", "x"), ("nanvl({}, 1)", "x"), ("-{}", "x")],
+    "f": [("coalesce({}, 0)", "x"), ("CAST({} AS double)", "x"), ("{} + 1", "x"), ("nanvl({}, 1)", "f")],
+    "n": [("coalesce({}, 0)", "n"), ("CAST({} AS int)", "a"), ("{} * 2", "n"), ("CAST({} AS decimal(4, 1))", "n")],
+    "d": [("year({})", "a"), ("date_add({}, 1)", "d"), ("CAST({} AS string)", "s"), ("CAST({} AS timestamp)", "t")],
+    "t": [("CAST({} AS date)", "d"), ("hour({})", "a"), ("date_trunc('day', {})", "t")],
+    "z": [("CAST({} AS date)", "d"), ("hour({})", "a"), ("date_trunc('day', {})", "z")],
+    "s": [
+        ("upper({})", "s"),
+        ("length({})", "a"),
+        ("substring({}, 1, 1)", "s"),
+        ("trim({})", "s"),
+        ("CAST({} AS int)", "a"),
+    ],
+    "y": [("length({})", "a"), ("hex({})", "s"), ("CAST({} AS string)", "s"), ("substring({}, 1, 1)", "y")],
+    "o": [("CAST({} AS int)", "a"), ("(NOT {})", "o"), ("coalesce({}, false)", "o")],
+}
+"""Expressions of each column, most of which Spark evaluates, with the name of the literals that they are compared with."""
 PATTERNS = ["a%", "ab%", "%", "a_", "%b", "a\\\\%%", "ab", ""]
 
 
@@ -73,7 +105,11 @@ class RandomConditions:
         draw = self.random
         name = draw.choice(list(FIRST))
         column = draw.choice([name, name, f"p.{name}"]) if name in ("b", "n", "x") else name
-        one, two = draw.choices(LITERALS[name], k=2)
+        literals = name
+        if draw.random() < 0.15:
+            function, literals = draw.choice(FUNCTIONS[name])
+            column = function.format(column)
+        one, two = draw.choices(LITERALS[literals], k=2)
         negated = draw.choice(["", "NOT "])
         forms = [
             f"{column} {draw.choice(OPERATORS)} {one}",
@@ -92,6 +128,7 @@ def schema():
     """Return the schema of the first rows, with some of the columns in a struct as well."""
     names = ("id", *FIRST)
     kinds = ("long", "long", "long", "int", "double", DecimalType(9, 2), "date", "timestamp", "timestamptz", "string")
+    kinds = (*kinds, "float", "binary", "boolean")
     fields = [NestedField(number, name, kind) for number, (name, kind) in enumerate(zip(names, kinds, strict=True), 1)]
     inside = [NestedField(21, "b", "long"), NestedField(22, "n", DecimalType(9, 2)), NestedField(23, "x", "double")]
     return Schema(*fields, NestedField(20, "p", StructType(*inside)))
@@ -109,5 +146,5 @@ def evolve(table):
         with table.update_schema() as change:
             change.rename_column(old, new)
     with table.update_schema() as change:
-        change.update_column("i", LongType()).update_column("n", DecimalType(18, 2))
+        change.update_column("i", LongType()).update_column("n", DecimalType(18, 2)).update_column("f", DoubleType())
         change.update_column(("p", "n"), DecimalType(18, 2))

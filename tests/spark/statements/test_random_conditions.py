@@ -12,7 +12,18 @@ from pyspark.sql import functions as F  # noqa: N812
 from tests.spark.statements.random_conditions import RandomConditions, arrow, evolve, schema
 
 CONDITIONS, DELETES = 16, 1
-SPECS = [[], [("a", "bucket[3]")], [("i", "truncate[10]"), ("d", "year")], [("z", "hour")], [("s", "truncate[1]")]]
+SPECS = [
+    [],
+    [("a", "bucket[3]")],
+    [("i", "truncate[10]"), ("d", "year")],
+    [("z", "hour"), ("o", "identity")],
+    [("s", "truncate[1]")],
+    [("n", "truncate[9]"), ("t", "day")],
+    [("f", "identity"), ("y", "truncate[1]")],
+    [("y", "bucket[2]"), ("d", "month")],
+    [("x", "identity"), ("n", "bucket[2]")],
+    [("i", "identity"), ("b", "truncate[7]")],
+]
 SMALL = {"write.parquet.row-group-size-bytes": "400", "write.parquet.page-row-limit": "3"}
 
 
