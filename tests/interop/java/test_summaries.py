@@ -53,3 +53,29 @@ def test_summaries_equal_those_of_the_reference(java, tmp_path):
     ]
     theirs = java.record("summaries", "statements")
     assert ours == [(operation, comparable(summary)) for operation, summary in theirs]
+
+
+def overwrite(warehouse: Path):
+    """A table after the operations of `summaries.OVERWRITES`, except replacements of the table."""
+    catalog = load_catalog("ours", type="hadoop", warehouse=str(warehouse))
+    catalog.create_namespace("db")
+    one, none = rows((9, "a")), rows((9, "a")).slice(1)
+    table = catalog.create_table("db.o", one.schema)
+    table.update_spec().add_field("part", "identity", "part").commit()
+    table.overwrite(none)
+    table.overwrite(one)
+    table.overwrite(rows((9, "b")), "part = 'b'")
+    table.overwrite(none, "part = 'z'")
+    table.overwrite(none, "part = 'b'")
+    table.overwrite(one)
+    return table
+
+
+def test_overwrites_have_the_operations_and_summaries_of_the_reference(java, tmp_path):
+    ours = [
+        (one.operation.value, comparable({key: one.summary[key] for key in one.summary.additional_properties}))
+        for one in overwrite(tmp_path).snapshots()
+    ]
+    theirs = [(operation, comparable(summary)) for operation, summary in java.record("summaries", "overwrites")]
+    assert [operation for operation, _ in theirs[-2:]] == ["overwrite", "delete"]
+    assert ours == theirs[:-2]

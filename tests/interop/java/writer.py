@@ -28,7 +28,7 @@ from tests.interop.java.procedure_cases import CALLS
 from tests.interop.java.procedure_runner import run_call, signatures
 from tests.interop.java.random_programs import run_program
 from tests.interop.java.same_steps import SCRIPTS, Script
-from tests.interop.java.summaries import summaries
+from tests.interop.java.summaries import overwrites, summaries
 from tests.interop.java.tables import CASES, REFUSED
 
 CATALOG = "java"
@@ -217,6 +217,7 @@ def main(jar: str, folder: Path, seeds: range, names: list[str]) -> None:
         **{case.name: partial(writer.write, case) for case in (*CASES, *REFUSED)},
         "metadata-tables": lambda: write_metadata_tables(writer),
         "summaries-statements": lambda: writer.note("summaries", "statements", summaries(spark)),
+        "summaries-overwrites": lambda: writer.note("summaries", "overwrites", overwrites(spark)),
         **{f"steps-{script.name}": partial(writer.carry_out, script) for script in SCRIPTS},
         "procedures-signatures": lambda: writer.note("procedures", "signatures", signatures(spark, CATALOG)),
         **{

@@ -73,3 +73,39 @@ def test_partition_columns_with_types_are_the_last_columns_of_the_table(sql, lak
             sql(f"CREATE TABLE lake.db.typed_wrongly {wrong}")
     with pytest.raises(ValidationError, match="expected each column once, got p and p"):
         sql("CREATE TABLE lake.db.typed_wrongly (id bigint, p string) PARTITIONED BY (p string)")
+
+
+@pytest.mark.parametrize(
+    ("rows", "operation"), [("SELECT 1 AS a", "overwrite"), ("SELECT 1 AS a WHERE false", "delete")]
+)
+@pytest.mark.parametrize("exists", [False, True])
+def test_replaced_table_has_the_operation_of_the_java_runtime(sql, lake, rows, operation, exists):
+    name = f"db.replaced_{operation}_{exists}"
+    if exists:
+        sql(f"CREATE TABLE lake.{name} USING icefloe AS SELECT 5 AS b")
+        assert lake.catalog.load_table(name).current_snapshot().operation.value == "append"
+    sql(f"CREATE OR REPLACE TABLE lake.{name} USING icefloe AS {rows}")
+    snapshot = lake.catalog.load_table(name).current_snapshot()
+    assert (snapshot.operation.value, snapshot.parent_snapshot_id) == (operation, None)
+    assert sql(f"SELECT count(*) FROM lake.{name}") == [(1 if operation == "overwrite" else 0,)]
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ("days(ts), hours(ts)", "hour of column 'ts' is redundant beside day"),
+        ("years(ts), months(ts)", "month of column 'ts' is redundant beside year"),
+        ("id, id", "identity of column 'id' is redundant beside identity"),
+        ("bucket(4, id), bucket(4, id)", "is redundant beside bucket"),
+    ],
+)
+def test_redundant_partition_fields_of_a_new_table_are_refused(sql, fields, problem):
+    with pytest.raises(ValidationError, match=problem):
+        sql(f"CREATE TABLE lake.db.redundant (id bigint, ts timestamp) PARTITIONED BY ({fields})")
+
+
+def test_units_of_time_of_two_columns_and_of_later_changes_are_not_redundant(sql, lake):
+    sql("CREATE TABLE lake.db.two_times (a timestamp, b timestamp) PARTITIONED BY (days(a), hours(b), a)")
+    sql("ALTER TABLE lake.db.two_times ADD PARTITION FIELD hours(a)")
+    names = [field.name for field in lake.catalog.load_table("db.two_times").spec().fields]
+    assert names == ["a_day", "b_hour", "a", "a_hour"]

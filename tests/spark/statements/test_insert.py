@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from icefloe.exceptions import SchemaMismatchError, ValidationError
+
+NUMBERS = itertools.count()
 
 
 def rows(sql, name):
@@ -146,3 +150,24 @@ def test_replace_where_takes_null_safe_comparisons(sql, condition, new, left):
     assert sorted(found, key=str) == sorted(
         [*((" ab".index(kind or " ") or 3, kind) for kind in left), (9, new)], key=str
     )
+
+
+@pytest.mark.parametrize(
+    ("verb", "rows", "operation"),
+    [
+        ("OVERWRITE {} PARTITION (p = 'b')", "SELECT 1", "overwrite"),
+        ("OVERWRITE {} PARTITION (p = 'b')", "SELECT 1 WHERE false", "delete"),
+        ("OVERWRITE {}", "SELECT 1, 'a'", "overwrite"),
+        ("OVERWRITE {}", "SELECT 1, 'a' WHERE false", "delete"),
+        ("INTO {} REPLACE WHERE p = 'b'", "SELECT 1, 'b'", "overwrite"),
+        ("INTO {} REPLACE WHERE p = 'b'", "SELECT 1, 'b' WHERE false", "delete"),
+    ],
+)
+@pytest.mark.parametrize("before", [[], ["SELECT 1, 'a'"]], ids=["empty", "other partition"])
+def test_overwrites_have_the_operation_of_the_java_runtime(sql, lake, verb, rows, operation, before):
+    made = f"lake.db.o{next(NUMBERS)}"
+    sql(f"CREATE TABLE {made} (id int, p string) PARTITIONED BY (p)")
+    for query in before:
+        sql(f"INSERT INTO {made} {query}")
+    sql(f"INSERT {verb.format(made)} {rows}")
+    assert lake.catalog.load_table(made.removeprefix("lake.")).current_snapshot().operation.value == operation

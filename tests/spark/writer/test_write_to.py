@@ -77,8 +77,11 @@ def test_replace_reads_the_table_it_replaces(spark, frame, catalog, name):
     assert table.scan().count() == 5
     assert table.scan(snapshot_id=first).count() == 20
     assert "extra" in table.schema().column_names
+    assert table.current_snapshot().operation.value == "overwrite"
     icefloe.spark.write_to(frame, name, catalog).create_or_replace()
     assert catalog.load_table(name).scan().count() == 20
+    icefloe.spark.write_to(frame.where("id < 0"), name, catalog).create_or_replace()
+    assert catalog.load_table(name).current_snapshot().operation.value == "delete"
 
 
 def test_failed_replace_keeps_the_table(frame, catalog, name):

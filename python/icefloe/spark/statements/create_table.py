@@ -18,9 +18,11 @@ from icefloe.spark.statements.table_clauses import check_not_reserved, propertie
 from icefloe.spark.types.conform import quoted
 from icefloe.spark.types.from_spark import schema_from_spark
 from icefloe.spark.types.nullability import nullable
-from icefloe.spark.writer.commit import ExecutorFiles
+from icefloe.spark.writer.commit import ExecutorFiles, add_rows_of_replaced_table
 from icefloe.spark.writer.partition_text import partition_spec
+from icefloe.spark.writer.wap import SnapshotDestination
 from icefloe.spark.writer.write import write_files
+from icefloe.table.commit.snapshot_producer import MAIN
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -228,6 +230,8 @@ def _create_with_rows(
         start = catalog.create_or_replace_table_transaction if made.create else catalog.replace_table_transaction
     with start(identifier, schema, **others) as transaction:
         files = write_files(frame, transaction)
-        if files is not None:
+        if made.replace:
+            add_rows_of_replaced_table(transaction, files, SnapshotDestination(branch=MAIN, snapshot_properties={}))
+        elif files is not None:
             transaction.adopt(ExecutorFiles(transaction.io, files))
             transaction.new_append().append(files).commit()

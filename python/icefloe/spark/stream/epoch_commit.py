@@ -74,6 +74,7 @@ def _replace_all(table: Table, files: pa.RecordBatch | None, epoch: Epoch, summa
         with transaction.target(epoch.branch, dict(summary)) as target:
             everything = target.filter(AlwaysTrue())
             change = OverwriteFiles(target.transaction, target.branch, target.snapshot_properties)
+            change.replace_matching_rows()
             change.delete(target.plan(everything).files.column("file_path"))
             if files is not None:
                 change.append(files)

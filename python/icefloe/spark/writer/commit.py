@@ -43,6 +43,7 @@ class FileChange:
         destination: Branch and summary of the snapshot.
         isolation: Concurrent commits that a replacement tolerates, see :func:`overwrite_isolation`.
         row_filter: Rows that an overwrite replaces; the option ``overwrite-filter``, else all rows, if None.
+        replaces_table: The transaction replaces the table's definition, and the files have all rows of the new one.
     """
 
     mode: WriteMode
@@ -50,6 +51,7 @@ class FileChange:
     destination: SnapshotDestination
     isolation: Isolation
     row_filter: BooleanExpression | None = None
+    replaces_table: bool = False
 
     def stage(self, transaction: WriteTransaction, files: pa.RecordBatch | None) -> None:
         """Add the files to a transaction in one snapshot; the transaction deletes them if it definitely fails.
@@ -61,6 +63,9 @@ class FileChange:
         Raises:
             ValidationError: A file has both rows that match the overwrite filter and rows that do not.
         """
+        if self.replaces_table:
+            add_rows_of_replaced_table(transaction, files, self.destination)
+            return
         if files is None and self.mode != "overwrite":
             return
         if files is not None:
@@ -94,6 +99,23 @@ class ExecutorFiles:
     def abandon(self) -> None:
         """Delete the files: no snapshot refers to them."""
         self.io.core.delete_many(self.files.column("file_path").to_pylist())
+
+
+def add_rows_of_replaced_table(
+    transaction: WriteTransaction, files: pa.RecordBatch | None, destination: SnapshotDestination
+) -> None:
+    """Add the first snapshot of a new definition: as in the Java runtime, an overwrite of all rows, also without files.
+
+    Args:
+        transaction: The transaction that replaces or creates the table, which deletes the files if it definitely fails.
+        files: DataFile columns; None without rows.
+        destination: Branch and summary of the snapshot.
+    """
+    change = transaction.new_overwrite(destination.branch, destination.snapshot_properties).replace_matching_rows()
+    if files is not None:
+        transaction.adopt(ExecutorFiles(transaction.io, files))
+        change.append(files)
+    change.commit()
 
 
 def commit_files(  # noqa: PLR0913  files, destination and isolation are three different things
@@ -181,7 +203,7 @@ def _replace_files(target: Target, files: pa.RecordBatch | None, overwrite: File
             f"option overwrite-filter: expected a filter that matches all rows of a data file or none, got {str(given)!r}, which "
             "matches some rows of a file: delete or merge these rows instead"
         )
-    change = OverwriteFiles(target.transaction, target.branch, target.snapshot_properties)
+    change = OverwriteFiles(target.transaction, target.branch, target.snapshot_properties).replace_matching_rows()
     change.delete(replaced.column("file_path"))
     if files is not None:
         change.append(files)

@@ -46,7 +46,8 @@ def partition_spec(schema: Schema, fields: Sequence[str | Column], *, case_sensi
         case_sensitive: Match names of columns in their case alone.
 
     Raises:
-        ValidationError: A text is no partition field, the column does not exist, or the transform does not apply to its type.
+        ValidationError: A text is no partition field, the column does not exist, the transform does not apply to its type, or a column
+            has the same transform or two units of time.
 
     Examples:
         >>> from icefloe.schema import Schema
@@ -64,12 +65,26 @@ def partition_spec(schema: Schema, fields: Sequence[str | Column], *, case_sensi
                 f"got {source.field_type}"
             )
         column = schema.find_column_name(source.field_id) or source.name
-        made.append(
-            PartitionField(source.field_id, _FIRST_FIELD_ID + number, transform, created_name(column, transform))
-        )
+        field = PartitionField(source.field_id, _FIRST_FIELD_ID + number, transform, created_name(column, transform))
+        _check_not_redundant(field, made, column)
+        made.append(field)
     spec = PartitionSpec(*made)
     spec.check_names(schema)
     return spec
+
+
+def _check_not_redundant(field: PartitionField, earlier: Sequence[PartitionField], column: str) -> None:
+    """Raise ValidationError if an earlier field partitions the column by the same transform, or by another unit of time.
+
+    A coarser unit of time follows from a finer one. As in the Java library, units that are added to an existing table do not conflict
+    with its fields.
+    """
+    alike = (field.source_id, field.transform.dedup_name)
+    same = next((one for one in earlier if (one.source_id, one.transform.dedup_name) == alike), None)
+    if same is not None:
+        raise ValidationError(
+            f"PARTITIONED BY: {field.transform} of column {column!r} is redundant beside {same.transform}; expected one of the two"
+        )
 
 
 def created_name(column: str, transform: Transform) -> str:

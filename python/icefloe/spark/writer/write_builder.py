@@ -165,11 +165,11 @@ class WriteBuilder:
         Raises:
             NoSuchTableError: The table does not exist.
         """
-        self._write_new(self._catalog_of_name().replace_table_transaction)
+        self._write_new(self._catalog_of_name().replace_table_transaction, replaces=True)
 
     def create_or_replace(self) -> None:
         """Replace the table if it exists, else create it."""
-        self._write_new(self._catalog_of_name().create_or_replace_table_transaction)
+        self._write_new(self._catalog_of_name().create_or_replace_table_transaction, replaces=True)
 
     # ---- parts
 
@@ -185,7 +185,9 @@ class WriteBuilder:
         with table.transaction() as transaction:
             write_in_transaction(self._frame, transaction, change)
 
-    def _write_new(self, start: Callable[..., CreateTableTransaction | ReplaceTableTransaction]) -> None:
+    def _write_new(
+        self, start: Callable[..., CreateTableTransaction | ReplaceTableTransaction], *, replaces: bool = False
+    ) -> None:
         options = checked_options("append", self._options)
         misplaced = [key for key in _OF_EXISTING_TABLES if key in options]
         if misplaced:
@@ -206,7 +208,11 @@ class WriteBuilder:
         destination = SnapshotDestination(branch=MAIN, snapshot_properties=summary_properties(options))
         with transaction:
             change = FileChange(
-                mode="append", options=options, destination=destination, isolation=Isolation(None, False)
+                mode="append",
+                options=options,
+                destination=destination,
+                isolation=Isolation(None, False),
+                replaces_table=replaces,
             )
             write_in_transaction(self._frame, transaction, change)
 

@@ -43,6 +43,8 @@ class MergeAppend(FastAppend):
 class OverwriteFiles(ValidatedChange):
     """Adds data files and removes data files; a removed file must still be live when the change commits."""
 
+    _replaces_rows = False
+
     def append(self, data_files: pa.RecordBatch) -> Self:
         """Add data files, DataFile columns as `_core.write_data_files` returns them."""
         self._added.append(checked_data_files("append", data_files))
@@ -55,10 +57,21 @@ class OverwriteFiles(ValidatedChange):
             self._deleted_paths.append(array)
         return self
 
+    def replace_matching_rows(self) -> Self:
+        """Record the change as a replacement of the rows of a filter, also where no file has such rows.
+
+        Its operation is `overwrite` then, or `delete` without new files, as with the Java library; otherwise a change that removes no
+        file is an `append`.
+        """
+        self._replaces_rows = True
+        return self
+
     def operation(self) -> Operation:  # noqa: D102 - described by the producer
-        if not self._deleted_paths:
-            return Operation.APPEND
-        return Operation.OVERWRITE if self._added else Operation.DELETE
+        adds_files = any(files.num_rows > 0 for files in self._added)
+        removes_files = self._replaces_rows or bool(self._deleted_paths)
+        if adds_files == removes_files:
+            return Operation.OVERWRITE
+        return Operation.APPEND if adds_files else Operation.DELETE
 
 
 class DeleteFiles(OverwriteFiles):

@@ -32,6 +32,7 @@ def overwrite_rows(
     plan = target.plan(row_filter)
     added = target.writer.data_files(data)
     change = OverwriteFiles(target.transaction, target.branch, target.snapshot_properties).append(added)
+    change.replace_matching_rows()
     remove_rows(change, target, plan)
     change.drop_deletes(covered_deletes(plan, target.metadata, row_filter))
     target.add_checks(change, row_filter, OPERATION)

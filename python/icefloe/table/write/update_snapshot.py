@@ -130,6 +130,7 @@ class OverwriteDataFiles(_DataFileUpdate, OverwriteFiles):
         if self._predicate is None:
             super().commit()
             return
+        self.replace_matching_rows()
         plan, row_filter = self._matches(), self._filter_of_rows()
         changes_files = bool(self._appended_files) or self.files_affected
         change = self if changes_files else ReadOnlyChange(self._transaction, self._branch, self._properties)

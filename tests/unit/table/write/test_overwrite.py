@@ -70,3 +70,23 @@ def test_columns_are_matched_by_name(new_table, content):
     table = new_table()
     table.append(pa.table({"value": [1.0], "kind": ["x"], "id": [7]}))
     assert (7, "x", 1.0) in content(table)
+
+
+# ---- operations, which streams and changelogs read
+
+
+@pytest.mark.parametrize(("rows_of", "operation"), [([(9, "z", 1.0)], "overwrite"), ([], "delete")])
+@pytest.mark.parametrize("where", ["true", "id <= 3", "id = 99"])
+def test_operation_of_an_overwrite_is_independent_of_the_files_that_match(new_table, rows, where, rows_of, operation):
+    table = new_table()
+    table.overwrite(rows(*rows_of), where)
+    assert table.current_snapshot().operation.value == operation
+
+
+@pytest.mark.parametrize(("rows_of", "operation"), [([(9, "z", 1.0)], "overwrite"), ([], "delete")])
+def test_overwrite_of_an_empty_table_has_the_operation_of_other_overwrites(new_table, rows, rows_of, operation):
+    table = new_table()
+    table.delete("true")
+    table.overwrite(rows(*rows_of))
+    assert table.current_snapshot().operation.value == operation
+    assert table.current_snapshot().summary["changed-partition-count"] == str(len(rows_of))
