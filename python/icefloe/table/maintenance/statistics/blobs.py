@@ -53,6 +53,11 @@ def theta_blob(field_id: int, snapshot_id: int, sequence_number: int, estimate: 
     return Blob(metadata, sketch, _COMPRESS)
 
 
+def distinct_count(blob: Blob) -> int:
+    """Return the estimate of the distinct values that a blob of `theta_blob` has."""
+    return int((blob.metadata.properties or {})[NDV])
+
+
 def statistics_of(metadata: TableMetadata, snapshot_id: int) -> StatisticsFile | None:
     """Return the statistics file of a snapshot, None if it has none."""
     return next((file for file in metadata.statistics if file.snapshot_id == snapshot_id), None)

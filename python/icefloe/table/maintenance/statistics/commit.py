@@ -1,21 +1,37 @@
-"""Writing a statistics file and committing it to its snapshot."""
+"""What statistics verbs have in common: the plan as of now, writing the file and committing it to its snapshot."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from icefloe.exceptions import IcebergError, ValidationError
 from icefloe.table.commit.transaction import Transaction
 from icefloe.table.locations import load_location_provider
+from icefloe.table.maintenance.plan import Plan, check_plan_kind
 from icefloe.table.update.statistics import UpdateStatistics
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from icefloe.io import FileIO
     from icefloe.table.commit.committing_table import CommittingTable
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.snapshots import Snapshot
     from icefloe.table.statistics import PartitionStatisticsFile, StatisticsFile
+
+
+class StatisticsPlan(Plan):
+    """A plan that ends with a statistics file of one table.
+
+    Attributes:
+        table_uuid: The table.
+    """
+
+    table_uuid: str
+
+
+P = TypeVar("P", bound=StatisticsPlan)
 
 
 @dataclass(frozen=True)
@@ -50,12 +66,28 @@ def planned_snapshot(metadata: TableMetadata, snapshot_id: int | None, verb: str
     return found
 
 
-def check_same_table(metadata: TableMetadata, table_uuid: str, verb: str) -> None:
-    """Raise ValidationError if a plan is of another table."""
-    if str(metadata.table_uuid) != table_uuid:
-        raise ValidationError(
-            f"{verb}: the plan is of table {table_uuid}, this table is {metadata.table_uuid}; plan again"
-        )
+def current_plan(table: CommittingTable, plan: P | None, new: Callable[[], P], kind: type[P]) -> P:
+    """Return a plan to execute, and refresh the table if the plan was made earlier.
+
+    Args:
+        table: The table.
+        plan: The plan that was given to `execute`, of any type.
+        new: Returns a new plan; called if none was given.
+        kind: The type of the plans.
+
+    Raises:
+        ValidationError: The plan is of another verb or of another table.
+    """
+    if plan is None:
+        plan = new()
+    else:
+        check_plan_kind(plan, kind, kind.verb)
+        # Another process may have expired the snapshot since the plan.
+        table.refresh()
+    uuid = table.metadata.table_uuid
+    if str(uuid) != plan.table_uuid:
+        raise ValidationError(f"{kind.verb}: the plan is of table {plan.table_uuid}, this table is {uuid}; plan again")
+    return plan
 
 
 def new_file(table: CommittingTable, name: str) -> str:

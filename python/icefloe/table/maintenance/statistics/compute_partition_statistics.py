@@ -17,10 +17,11 @@ from icefloe.table.environment import SYSTEM
 from icefloe.table.inspect.inspected_table import InspectedTable
 from icefloe.table.inspect.row_sources import partition_rows
 from icefloe.table.maintenance.display import count_text
-from icefloe.table.maintenance.plan import Plan, Result, check_plan_kind
+from icefloe.table.maintenance.plan import Result
 from icefloe.table.maintenance.statistics.commit import (
-    check_same_table,
+    StatisticsPlan,
     commit_statistics,
+    current_plan,
     new_file,
     planned_snapshot,
     write_file,
@@ -41,7 +42,7 @@ _OF_PARTITIONS = {"data_record_count": "record_count", "data_file_count": "file_
 
 
 @dataclass(frozen=True)
-class ComputePartitionStatisticsPlan(Plan):
+class ComputePartitionStatisticsPlan(StatisticsPlan):
     """The snapshot whose partitions are to be added up.
 
     Attributes:
@@ -170,14 +171,8 @@ class ComputePartitionStatistics:
             ValidationError: The snapshot has been expired since the plan.
             ValidationException: The snapshot has got partition statistics since the plan.
         """
-        if plan is None:
-            plan = self.plan()
-        else:
-            check_plan_kind(plan, ComputePartitionStatisticsPlan, VERB)
-            # Another process may have expired the snapshot since the plan.
-            self.table.refresh()
+        plan = current_plan(self.table, plan, self.plan, ComputePartitionStatisticsPlan)
         metadata = self.table.metadata
-        check_same_table(metadata, plan.table_uuid, VERB)
         if plan.snapshot_id is None:
             return ComputePartitionStatisticsResult(None, 0)
         planned_snapshot(metadata, plan.snapshot_id, VERB)

@@ -12,18 +12,20 @@ from icefloe.arguments import checked_names, checked_snapshot_id
 from icefloe.exceptions import ValidationError, ValidationException
 from icefloe.table.environment import SYSTEM
 from icefloe.table.maintenance.display import count_text
-from icefloe.table.maintenance.plan import Plan, Result, check_plan_kind
+from icefloe.table.maintenance.plan import Result
 from icefloe.table.maintenance.statistics.blobs import (
-    NDV,
+    Blob,
     counted_columns,
+    distinct_count,
     encoded,
     other_blobs,
     statistics_of,
     theta_blob,
 )
 from icefloe.table.maintenance.statistics.commit import (
-    check_same_table,
+    StatisticsPlan,
     commit_statistics,
+    current_plan,
     new_file,
     planned_snapshot,
     write_file,
@@ -45,7 +47,7 @@ VERB = "compute_statistics"
 
 
 @dataclass(frozen=True)
-class ComputeStatisticsPlan(Plan):
+class ComputeStatisticsPlan(StatisticsPlan):
     """The columns of a snapshot whose distinct values are to be counted.
 
     Attributes:
@@ -211,14 +213,8 @@ class ComputeStatistics:
             ValidationError: The snapshot has been expired since the plan.
             ValidationException: The statistics of the snapshot changed since the plan.
         """
-        if plan is None:
-            plan = self.plan()
-        else:
-            check_plan_kind(plan, ComputeStatisticsPlan, VERB)
-            # Another process may have expired the snapshot since the plan.
-            self.table.refresh()
+        plan = current_plan(self.table, plan, self.plan, ComputeStatisticsPlan)
         metadata = self.table.metadata
-        check_same_table(metadata, plan.table_uuid, VERB)
         snapshot = planned_snapshot(metadata, plan.snapshot_id, VERB) if plan.snapshot_id is not None else None
         if plan.is_empty or snapshot is None:
             return ComputeStatisticsResult(None, {})
@@ -227,17 +223,30 @@ class ComputeStatistics:
             raise ValidationException(
                 f"{VERB}: the statistics of snapshot {snapshot.snapshot_id} changed since the plan; plan again"
             )
-        scan = _scan(self.table, metadata, snapshot).select(*(name for _, name in plan.columns))
-        projection = scan.projection()
-        paths = [_path(projection.as_struct(), field_id) or [] for field_id, _ in plan.columns]
-        counted = self._sketches(scan.plan(), paths)
+        counts = self._count(plan, snapshot)
+        file = self._commit(snapshot, [*other_blobs(self.table.io, known, set(counts)), *counts.values()])
+        return ComputeStatisticsResult(
+            file, {name: distinct_count(counts[field_id]) for field_id, name in plan.columns}
+        )
+
+    def _count(self, plan: ComputeStatisticsPlan, snapshot: Snapshot) -> dict[int, Blob]:
+        """Return the blob of each planned column by field id."""
+        scan = _scan(self.table, self.table.metadata, snapshot).select(*(name for _, name in plan.columns))
+        columns = scan.projection().as_struct()
         ids = [field_id for field_id, _ in plan.columns]
+        counted = self._sketches(scan.plan(), [_path(columns, field_id) or [] for field_id in ids])
         sequence_number = snapshot.sequence_number or 0
-        blobs = other_blobs(self.table.io, known, set(ids))
-        blobs += [
-            theta_blob(field_id, snapshot.snapshot_id, sequence_number, estimate, sketch)
+        return {
+            field_id: theta_blob(field_id, snapshot.snapshot_id, sequence_number, estimate, sketch)
             for field_id, (estimate, sketch) in zip(ids, counted, strict=True)
-        ]
+        }
+
+    def _sketches(self, plan: ScanPlan, paths: list[list[int]]) -> list[tuple[float, bytes]]:
+        """Return estimate and theta sketch of each column of a plan's rows, given as paths of positions."""
+        return _core.distinct_values(plan.stream(string_views=True), paths)
+
+    def _commit(self, snapshot: Snapshot, blobs: list[Blob]) -> StatisticsFile:
+        """Write blobs to a statistics file of a snapshot, commit the file and return it."""
         content, footer_size = encoded(blobs)
         environment = getattr(self.table.catalog, "environment", SYSTEM)
         location = new_file(self.table, f"{snapshot.snapshot_id}-{environment.new_uuid()}.stats")
@@ -250,12 +259,7 @@ class ComputeStatistics:
             blob_metadata=[blob.metadata for blob in blobs],
         )
         commit_statistics(self.table, file, written)
-        own = {blob.metadata.fields[0]: int((blob.metadata.properties or {})[NDV]) for blob in blobs[-len(ids) :]}
-        return ComputeStatisticsResult(file, {name: own[field_id] for field_id, name in plan.columns})
-
-    def _sketches(self, plan: ScanPlan, paths: list[list[int]]) -> list[tuple[float, bytes]]:
-        """Return estimate and theta sketch of each column of a plan's rows, given as paths of positions."""
-        return _core.distinct_values(plan.stream(string_views=True), paths)
+        return file
 
 
 def _scan(table: CommittingTable, metadata: TableMetadata, snapshot: Snapshot) -> DataScan:
