@@ -97,19 +97,7 @@ def google_tokens(
         raise ImportError(
             f"catalog {catalog!r}: auth.type google needs google-auth: pip install 'icefloe[rest-google]'"
         ) from error
-    scopes = names_in(settings.get("scopes"))
-    path = settings.get("credentials_path")
-    try:
-        with warnings.catch_warnings():
-            # google-auth warns of files from others; this one is configured by the user.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            credentials, _ = (
-                google.auth.load_credentials_from_file(path, scopes=scopes)  # type: ignore[no-untyped-call]
-                if path is not None
-                else google.auth.default(scopes=scopes)
-            )
-    except (google.auth.exceptions.GoogleAuthError, OSError, ValueError) as error:
-        raise OAuthError(f"catalog {catalog!r}: auth.type google: no credentials: {error}") from error
+    credentials = _google_credentials(catalog, settings)
     request = GoogleRequest(verify)
 
     def obtain() -> ServiceToken:
@@ -123,6 +111,26 @@ def google_tokens(
         return ServiceToken(str(credentials.token), expires_at)
 
     return ServiceTokens(obtain, now)
+
+
+def _google_credentials(catalog: str, settings: Mapping[str, str]) -> Any:
+    import google.auth
+    import google.auth.exceptions
+
+    scopes = names_in(settings.get("scopes"))
+    path = settings.get("credentials_path")
+    try:
+        with warnings.catch_warnings():
+            # google-auth warns of files from others; this one is configured by the user.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            credentials, _ = (
+                google.auth.load_credentials_from_file(path, scopes=scopes)  # type: ignore[no-untyped-call]
+                if path is not None
+                else google.auth.default(scopes=scopes)
+            )
+    except (google.auth.exceptions.GoogleAuthError, OSError, ValueError) as error:
+        raise OAuthError(f"catalog {catalog!r}: auth.type google: no credentials: {error}") from error
+    return credentials
 
 
 def entra_tokens(catalog: str, settings: Mapping[str, str], now: Callable[[], float]) -> ServiceTokens:

@@ -37,18 +37,7 @@ def _snapshot(caller: Caller, given: Arguments) -> Rows:
 
 
 def _migrate(caller: Caller, given: Arguments) -> Rows:
-    name = given["table"]
-    if caller.spark is None or not isinstance(name, str) or is_directory(name):
-        raise ValidationError(
-            "CALL migrate: expected the name of a Parquet table of Spark's own catalog, and a session (spark=...); make a table in place "
-            "of a directory by icefloe.catalog.parquet_directory.migrate_directory() or the command `icefloe migrate`"
-        )
-    source = ParquetTable.of(caller.spark, name, "migrate")
-    if not source.is_external:
-        raise ValidationError(
-            f"CALL migrate: table {source.database}.{source.name}: expected an external table (with LOCATION), got a managed one, whose files "
-            "Spark moves or deletes with the table; use CALL snapshot, or migrate_directory() after the files were copied"
-        )
+    source = _external_table(caller.spark, given["table"])
     builder = migrate_directory(
         caller.named_catalog(),
         source.location,
@@ -63,17 +52,37 @@ def _migrate(caller: Caller, given: Arguments) -> Rows:
     try:
         result = builder.execute(plan)
     except INDEFINITE_ERRORS as error:
-        old, new = f"spark_catalog.{source.database}.{backup.name}", f"{source.database}.{source.name}"
-        raise CommitStateUnknownException(
-            f"CALL migrate: unknown whether table {new} was created, so the Parquet table keeps the name {old}, and nothing was cleaned up. If "
-            f"the catalog has table {new}, the migration is complete; otherwise ALTER TABLE {old} RENAME TO {new} undoes it: {error}"
-        ) from error
+        raise _unknown_migration(source, backup, error) from error
     except BaseException:
         backup.rename(caller.spark, source.name)
         raise
     if given.get("drop_backup", False):
         backup.drop(caller.spark)
     return [(result.imported_files_count,)]
+
+
+def _external_table(spark: Any, name: object) -> ParquetTable:
+    """Return the table that `migrate` replaces."""
+    if spark is None or not isinstance(name, str) or is_directory(name):
+        raise ValidationError(
+            "CALL migrate: expected the name of a Parquet table of Spark's own catalog, and a session (spark=...); make a table in place "
+            "of a directory by icefloe.catalog.parquet_directory.migrate_directory() or the command `icefloe migrate`"
+        )
+    table = ParquetTable.of(spark, name, "migrate")
+    if not table.is_external:
+        raise ValidationError(
+            f"CALL migrate: table {table.database}.{table.name}: expected an external table (with LOCATION), got a managed one, whose files "
+            "Spark moves or deletes with the table; use CALL snapshot, or migrate_directory() after the files were copied"
+        )
+    return table
+
+
+def _unknown_migration(source: ParquetTable, backup: ParquetTable, error: Exception) -> CommitStateUnknownException:
+    old, new = f"spark_catalog.{source.database}.{backup.name}", f"{source.database}.{source.name}"
+    return CommitStateUnknownException(
+        f"CALL migrate: unknown whether table {new} was created, so the Parquet table keeps the name {old}, and nothing was cleaned up. If "
+        f"the catalog has table {new}, the migration is complete; otherwise ALTER TABLE {old} RENAME TO {new} undoes it: {error}"
+    )
 
 
 DIRECTORIES = {

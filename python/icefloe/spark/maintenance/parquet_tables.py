@@ -13,8 +13,36 @@ from icefloe.types import DateType, IntegerType, LongType, PrimitiveType, String
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from icefloe.schema import Schema
+
 _CATALOG = "spark_catalog"
 _PARTITION_TYPES = (IntegerType, LongType, DateType, StringType)
+
+
+@dataclass(frozen=True)
+class _Description:
+    """What `DESCRIBE TABLE EXTENDED` says of a table; the provider is `none` where it says nothing."""
+
+    provider: str
+    location: str | None
+    is_external: bool
+    partition_columns: tuple[str, ...]
+
+    @staticmethod
+    def of(spark: Any, name: str) -> _Description:
+        rows = spark.sql(f"DESCRIBE TABLE EXTENDED {name}").collect()
+        names = [row[0] for row in rows]
+        details = {row[0]: row[1] for row in rows[names.index("# Detailed Table Information") :]}
+        columns: list[str] = []
+        if "# Partition Information" in names:
+            start = names.index("# Partition Information") + 1
+            columns = [one for one in names[start : names.index("", start)] if not one.startswith("# ")]
+        return _Description(
+            provider=str(details.get("Provider", "none")).lower(),
+            location=details.get("Location"),
+            is_external=details.get("Type") == "EXTERNAL",
+            partition_columns=tuple(columns),
+        )
 
 
 @dataclass(frozen=True)
@@ -47,39 +75,28 @@ class ParquetTable:
         """
         parts = _parts(name)
         database = parts[0] if len(parts) > 1 else spark.catalog.currentDatabase()
+        subject = f"table {database}.{parts[-1]}"
         own = f"{_CATALOG}.{_quoted(database)}.{_quoted(parts[-1])}"
         if not spark.catalog.tableExists(own):
             raise NoSuchTableError(
-                f"CALL {procedure}: Spark's own catalog has no table {database}.{parts[-1]}; expected a table of Parquet files, or a "
+                f"CALL {procedure}: Spark's own catalog has no {subject}; expected a table of Parquet files, or a "
                 "directory as in 'parquet.`/data/events`'"
             )
-        described = spark.sql(f"DESCRIBE TABLE EXTENDED {own}").collect()
-        names = [row[0] for row in described]
-        details = {row[0]: row[1] for row in described[names.index("# Detailed Table Information") :]}
-        provider = str(details.get("Provider", "none")).lower()
-        if provider != "parquet" or "Location" not in details:
+        described = _Description.of(spark, own)
+        if described.provider != "parquet" or described.location is None:
             raise ValidationError(
-                f"CALL {procedure}: table {database}.{parts[-1]}: expected a table of Parquet files (USING parquet), got one of {provider}"
+                f"CALL {procedure}: {subject}: expected a table of Parquet files (USING parquet), got one of {described.provider}"
             )
-        struct = spark.table(own).schema
-        columns = schema_from_spark(struct)
-        partitions = [] if "# Partition Information" not in names else _partition_columns(names)
-        kinds: dict[str, PrimitiveType] = {}
-        for one in partitions:
-            kind = columns.find_field(one).field_type
-            if not isinstance(kind, _PARTITION_TYPES):
-                raise ValidationError(
-                    f"CALL {procedure}: partition column {one!r}: expected type int, long, date or string, got {kind}"
-                )
-            kinds[one] = kind
+        columns = schema_from_spark(spark.table(own).schema)
+        kinds = {one: _partition_type(columns, one, procedure) for one in described.partition_columns}
         arrow = columns.as_arrow()
-        for one in partitions:
+        for one in kinds:
             arrow = arrow.remove(arrow.get_field_index(one))
         return ParquetTable(
             database=database,
             name=parts[-1],
-            location=str(details["Location"]),
-            is_external=details.get("Type") == "EXTERNAL",
+            location=described.location,
+            is_external=described.is_external,
             schema=arrow.remove_metadata(),
             partition_types=kinds,
         )
@@ -109,10 +126,13 @@ def _parts(name: str) -> list[str]:
     return parts
 
 
-def _partition_columns(names: list[str]) -> list[str]:
-    start = names.index("# Partition Information") + 1
-    listed = names[start : names.index("", start)]
-    return [one for one in listed if not one.startswith("# ")]
+def _partition_type(columns: Schema, name: str, procedure: str) -> PrimitiveType:
+    kind = columns.find_field(name).field_type
+    if not isinstance(kind, _PARTITION_TYPES):
+        raise ValidationError(
+            f"CALL {procedure}: partition column {name!r}: expected type int, long, date or string, got {kind}"
+        )
+    return kind
 
 
 def _quoted(name: str) -> str:

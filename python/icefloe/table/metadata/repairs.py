@@ -23,41 +23,63 @@ REQUIRED = ("last_column_id", "last_partition_id", "default_sort_order_id")
 
 def with_safe_counters(metadata: TableMetadata, notes: list[str]) -> TableMetadata:
     """Return the metadata with counters that no later commit repeats, and without a sort order that cannot be applied."""
-    changes: dict[str, Any] = {}
-    highest = max(schema.highest_field_id for schema in metadata.schemas)
-    if metadata.last_column_id < highest:
-        changes["last_column_id"] = highest
-        notes.append(
-            f"`last-column-id` is {metadata.last_column_id}, but `schemas` has field id {highest}, which is read so that no id is used twice"
-        )
-    highest = max(spec.last_assigned_field_id for spec in metadata.partition_specs)
-    if metadata.last_partition_id < highest:
-        changes["last_partition_id"] = highest
-        # DuckDB writes 0 for a table without partition fields; the counter is raised all the same, so that ids start at 1000.
-        if any(len(spec) > 0 for spec in metadata.partition_specs):
-            notes.append(
-                f"`last-partition-id` is {metadata.last_partition_id}, but `partition-specs` has field id {highest}, which is read so that "
-                "no id is used twice"
-            )
-    times = [*metadata.snapshot_log.column("timestamp-ms")[-1:], *metadata.metadata_log.column("timestamp-ms")[-1:]]
-    if times and metadata.last_updated_ms < max(times) - CLOCK_TOLERANCE_MS:
-        changes["last_updated_ms"] = max(times)
-        notes.append(
-            f"`last-updated-ms` {metadata.last_updated_ms} is before the last entry of `snapshot-log` or `metadata-log`, {max(times)}"
-        )
-    missing = _missing_sort_column(metadata)
-    if missing is not None:
-        changes["default_sort_order_id"] = UNSORTED_SORT_ORDER_ID
-        if metadata.sort_order_by_id(UNSORTED_SORT_ORDER_ID) is None:
-            changes["sort_orders"] = (UNSORTED_SORT_ORDER, *metadata.sort_orders)
-        notes.append(
-            f"sort order {metadata.default_sort_order_id} has `source-id` {missing}, which is no column of the current schema; the table is "
-            "taken to be unsorted"
-        )
+    changes = {
+        **_safe_column_id(metadata, notes),
+        **_safe_partition_id(metadata, notes),
+        **_safe_time(metadata, notes),
+        **_usable_sort_order(metadata, notes),
+    }
     if not changes:
         return metadata
     stated = {name: getattr(metadata, name) for name in REQUIRED if name in changes}
     return metadata.with_(**changes).with_repaired(stated)
+
+
+def _safe_column_id(metadata: TableMetadata, notes: list[str]) -> dict[str, Any]:
+    highest = max(schema.highest_field_id for schema in metadata.schemas)
+    if metadata.last_column_id >= highest:
+        return {}
+    notes.append(
+        f"`last-column-id` is {metadata.last_column_id}, but `schemas` has field id {highest}, which is read so that no id is used twice"
+    )
+    return {"last_column_id": highest}
+
+
+def _safe_partition_id(metadata: TableMetadata, notes: list[str]) -> dict[str, Any]:
+    highest = max(spec.last_assigned_field_id for spec in metadata.partition_specs)
+    if metadata.last_partition_id >= highest:
+        return {}
+    # DuckDB writes 0 for a table without partition fields; the counter is raised all the same, so that ids start at 1000.
+    if any(len(spec) > 0 for spec in metadata.partition_specs):
+        notes.append(
+            f"`last-partition-id` is {metadata.last_partition_id}, but `partition-specs` has field id {highest}, which is read so that "
+            "no id is used twice"
+        )
+    return {"last_partition_id": highest}
+
+
+def _safe_time(metadata: TableMetadata, notes: list[str]) -> dict[str, Any]:
+    times = [*metadata.snapshot_log.column("timestamp-ms")[-1:], *metadata.metadata_log.column("timestamp-ms")[-1:]]
+    if not times or metadata.last_updated_ms >= max(times) - CLOCK_TOLERANCE_MS:
+        return {}
+    notes.append(
+        f"`last-updated-ms` {metadata.last_updated_ms} is before the last entry of `snapshot-log` or `metadata-log`, {max(times)}"
+    )
+    return {"last_updated_ms": max(times)}
+
+
+def _usable_sort_order(metadata: TableMetadata, notes: list[str]) -> dict[str, Any]:
+    missing = _missing_sort_column(metadata)
+    if missing is None:
+        return {}
+    notes.append(
+        f"sort order {metadata.default_sort_order_id} has `source-id` {missing}, which is no column of the current schema; the table is "
+        "taken to be unsorted"
+    )
+    changes: dict[str, Any] = {"default_sort_order_id": UNSORTED_SORT_ORDER_ID}
+    if metadata.sort_order_by_id(UNSORTED_SORT_ORDER_ID) is None:
+        changes["sort_orders"] = (UNSORTED_SORT_ORDER, *metadata.sort_orders)
+    return changes
 
 
 def _missing_sort_column(metadata: TableMetadata) -> int | None:
