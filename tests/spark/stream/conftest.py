@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 from icefloe.partitioning import PartitionField, PartitionSpec
+from icefloe.table.update.actions import RemoveSnapshotsUpdate
 from icefloe.transforms import IdentityTransform
 from pyspark.sql import types as T  # noqa: N812
 
@@ -16,6 +17,16 @@ def numbered(start, end, kinds=1):
     """Return rows with the ids of a range, in as many partitions as there are kinds."""
     ids = range(start, end)
     return pa.table({"id": pa.array(ids, pa.int64()), "kind": pa.array([one % kinds for one in ids], pa.int32())})
+
+
+def expire(table, *snapshots):
+    """Remove snapshots from the metadata."""
+    table.transaction().apply_updates((RemoveSnapshotsUpdate(snapshot_ids=snapshots),)).commit_transaction()
+
+
+def ids_of(table):
+    """Return the ids of a table's snapshots, oldest first."""
+    return [entry.snapshot_id for entry in table.history()]
 
 
 @pytest.fixture(scope="session")

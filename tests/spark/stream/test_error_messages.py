@@ -61,6 +61,11 @@ class Cases:
         table.transaction().apply_updates((RemoveSnapshotsUpdate(snapshot_ids=gone),)).commit_transaction()
         (self.query(table, **options) if options else query).batch()
 
+    def expired_parent(self, table):
+        table.delete("id = 1")
+        gone = (table.history()[0].snapshot_id,)
+        table.transaction().apply_updates((RemoveSnapshotsUpdate(snapshot_ids=gone),)).commit_transaction()
+
     def replaced(self, table):
         catalog = table.catalog
         catalog.drop_table(table.name())
@@ -120,6 +125,7 @@ class Cases:
             "deleted rows": lambda: self.after(lambda table: table.delete("id = 1")),
             "positions beyond the files": self.beyond_the_files,
             "expired snapshots": self.expired,
+            "expired parent": lambda: self.after(self.expired_parent, changes="true"),
             "expired snapshots of a time": lambda: self.expired(stream_from_timestamp="1"),
             "stream of a tag": self.tagged,
             "table created again": self.recreated,

@@ -14,7 +14,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
-from tests.spark.stream.conftest import BY_KIND, SCHEMA, numbered
+from tests.spark.stream.conftest import BY_KIND, SCHEMA, expire, ids_of, numbered
 
 EPOCH = "spark.sql.streaming.epochId"
 
@@ -143,8 +143,6 @@ def test_changes_of_a_table_stream_through_spark(spark, table, lake_options, tmp
 
 
 def test_expired_checkpoint_fails_the_query(pipeline, table):
-    from tests.spark.stream.test_source import expire, ids_of
-
     run, target = pipeline
     table.append(numbered(0, 2))
     run()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from icefloe import _core
+from icefloe.exceptions import ValidationError
 from icefloe.spark.reader.changes import ChangeTask
 from icefloe.table.scan import ChangeGroup
 from icefloe.table.scan.changelog_plan import appended
@@ -69,12 +70,25 @@ class ChangedRows:
         changed = snapshots[len(whole) :]
         groups = [group for one in whole for group in self._whole_snapshot(scan, one)]
         if changed:
+            self._check_parent(changed[0])
             ranged = scan.update(from_snapshot_id=changed[0].parent_snapshot_id, to_snapshot_id=changed[-1].snapshot_id)
             groups += [_renumbered(group, len(whole)) for group in ranged.plan_tasks()]
         return [ChangeTask(group) for group in groups]
 
     def forget(self, end: StreamOffset) -> None:
         """Do nothing: no plan is kept between micro-batches."""
+
+    def _check_parent(self, snapshot: Snapshot) -> None:
+        """Raise ValidationError if the changes of a snapshot are relative to a parent that has been expired."""
+        parent = snapshot.parent_snapshot_id
+        if snapshot.operation in (Operation.APPEND, Operation.REPLACE) or parent is None:
+            return
+        if self.view.table.metadata.snapshot_by_id(parent) is None:
+            raise ValidationError(
+                f"stream: the parent of snapshot {snapshot.snapshot_id} was expired; expected snapshot {parent} in table "
+                f"{'.'.join(self.view.table.name())}, whose rows the operation {snapshot.operation.value} changes, got none: start the "
+                "query with a new checkpoint location, and expire no snapshot that is the last one that the query has read"
+            )
 
     def _whole_snapshot(self, scan: IncrementalChangelogScan, snapshot: Snapshot) -> Iterator[ChangeGroup]:
         """Yield all rows of a snapshot as inserted rows."""

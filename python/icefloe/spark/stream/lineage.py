@@ -17,6 +17,16 @@ if TYPE_CHECKING:
     from icefloe.table.snapshots import Snapshot
 
 _ANEW = "start the query with a new checkpoint location"
+_CHECKPOINT, _OPTION = "checkpoint", "option start-snapshot-id"
+_PROBLEM = {_CHECKPOINT: "was rolled back or its history replaced", _OPTION: "has no such snapshot in its history"}
+_FORWARD = {
+    _CHECKPOINT: f"roll the table forward, or {_ANEW}",
+    _OPTION: "pass the id of a snapshot of this history, or leave the option out to begin with all rows of the oldest snapshot",
+}
+_LATER = {
+    _CHECKPOINT: f"{_ANEW}, and keep snapshots longer than the query stands still",
+    _OPTION: "pass the id of this snapshot or of a later one, or leave the option out to begin with all rows of this snapshot",
+}
 
 
 @dataclass(frozen=True)
@@ -66,12 +76,12 @@ class Lineage:
         Raises:
             ValidationError: The first snapshot to read has been expired, or there is no such snapshot.
         """
-        if options.start == "latest" or self.head is None:
-            return self.end
         if options.start_snapshot_id is not None:
             begin = self._offset(options.start_snapshot_id)
-            self._after(begin, "option start-snapshot-id")
+            self._after(begin, _OPTION)
             return begin
+        if options.start == "latest" or self.head is None:
+            return self.end
         newest_first = list(ancestors_of(self.head, self.metadata))
         if options.start_timestamp is not None:
             return self._before(options.start_timestamp, newest_first)
@@ -96,10 +106,6 @@ class Lineage:
             )
         return self._offset(NO_SNAPSHOT)
 
-    def until(self, snapshot_id: int | None) -> Lineage:
-        """Return the lineage that ends with a snapshot; None for a table that was empty."""
-        return replace(self, head=None if snapshot_id is None else self.metadata.snapshot_by_id(snapshot_id))
-
     def after(self, start: StreamOffset) -> list[Snapshot]:
         """Return the snapshots after an offset, oldest first; the offset's own snapshot first if only a part of it was read.
 
@@ -111,7 +117,7 @@ class Lineage:
                 f"checkpoint: table {self.name} was dropped and created again; expected the table with uuid {start.table_uuid}, got "
                 f"{self.metadata.table_uuid}: {_ANEW}"
             )
-        return self._after(start, "checkpoint")
+        return self._after(start, _CHECKPOINT)
 
     def is_read(self, end: StreamOffset, start: StreamOffset) -> bool:
         """Return whether an offset after a whole snapshot has all rows before the end of another micro-batch."""
@@ -136,12 +142,11 @@ class Lineage:
         if is_present or (parent is None and not start.is_beginning):
             newest = "none" if self.head is None else self.head.snapshot_id
             raise ValidationError(
-                f"{subject}: table {self.name} was rolled back or its history replaced; expected snapshot {start.snapshot_id} among "
-                f"the ancestors of the current snapshot, got the current snapshot {newest}: roll the table forward, or {_ANEW}"
+                f"{subject}: table {self.name} {_PROBLEM[subject]}; expected snapshot {start.snapshot_id} among the ancestors of the "
+                f"current snapshot, got the current snapshot {newest}: {_FORWARD[subject]}"
             )
         oldest = oldest_first[0]
         raise ValidationError(
             f"{subject}: snapshots of {self.name} were expired before the stream read them; expected the snapshots after "
-            f"{start.snapshot_id}, got snapshot {oldest.snapshot_id}, committed at {oldest.timestamp_ms}, as the oldest: {_ANEW}, and "
-            "keep snapshots longer than the query stands still"
+            f"{start.snapshot_id}, got snapshot {oldest.snapshot_id}, committed at {oldest.timestamp_ms}, as the oldest: {_LATER[subject]}"
         )

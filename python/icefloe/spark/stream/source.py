@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.datasource import InputPartition
 
-    from icefloe.spark.stream.lineage import Lineage
     from icefloe.spark.stream.options import SourceOptions
     from icefloe.table.snapshots import Snapshot
 
@@ -46,15 +45,14 @@ class IcefloeStreamReader(DataSourceStreamReader):
         self._rows = ChangedRows(self._view) if options.changes else AppendedRows(self._view)
         self._options = options
         self._first: StreamOffset | None = None
+        self._is_first_batch = False
         self._newest_snapshot: int | None = None
         self._ends_at_newest = False
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802  Spark's name
-        """Return the offset that a new query begins after."""
-        if self._first is None:
-            self._view.refreshed()
-            self._first = self._view.lineage().first_offset(self._options)
-        return self._first.to_json()
+        """Return the offset that a new query begins after. Spark calls this method for the first micro-batch alone."""
+        self._is_first_batch = True
+        return self._first_offset().to_json()
 
     def latestOffset(self, start: dict[str, Any] | None = None, limit: Any = None) -> dict[str, Any]:  # noqa: N802
         """Return the end of the next micro-batch.
@@ -64,14 +62,14 @@ class IcefloeStreamReader(DataSourceStreamReader):
             limit: Read limit of Spark; None before Spark 4.2.
         """
         if start is None and self._options.start == "latest":
-            self.initialOffset()  # Spark before 4.2 may ask for it later, and it must not be after this offset.
+            self._first_offset()  # Spark before 4.2 may ask for it later, and it must not be after this offset.
         self._view.refreshed()
-        lineage = self._readable()
+        lineage = self._view.lineage()
         if start is None:
             return lineage.end.to_json()
         begin = self._offset(start)
         limits = Limits() if ignores_limits(limit) else self._options.limits
-        return self._rows.advance(begin, self._recent(lineage.after(begin)), limits).to_json()
+        return self._rows.advance(begin, self._recent(self._readable(lineage.after(begin))), limits).to_json()
 
     def getDefaultReadLimit(self) -> Any:  # noqa: N802
         """Return the read limit that Spark passes to ``latestOffset``, except where a trigger reads everything."""
@@ -94,7 +92,9 @@ class IcefloeStreamReader(DataSourceStreamReader):
         unread = lineage.after(begin)
         ids = [snapshot.snapshot_id for snapshot in unread]
         if last.snapshot_id not in ids and lineage.is_read(last, begin):
-            return []  # Spark repeats the first micro-batch after a crash, and a stream from the latest snapshot begins later now.
+            if self._is_first_batch:
+                return []  # Spark repeats this micro-batch after a crash, and a stream from the latest snapshot begins later now.
+            raise ValidationError(_ends_before_its_start(lineage.name, begin, last))
         if last.snapshot_id not in ids:
             raise ValidationError(
                 f"checkpoint: table {lineage.name} was rolled back; expected snapshot {last.snapshot_id} after snapshot "
@@ -119,10 +119,18 @@ class IcefloeStreamReader(DataSourceStreamReader):
     def stop(self) -> None:
         """Do nothing: the process of a reader ends with its query."""
 
-    def _readable(self) -> Lineage:
-        """Return the snapshots that the query may read."""
-        lineage = self._view.lineage()
-        return lineage.until(self._newest_snapshot) if self._ends_at_newest else lineage
+    def _first_offset(self) -> StreamOffset:
+        if self._first is None:
+            self._view.refreshed()
+            self._first = self._view.lineage().first_offset(self._options)
+        return self._first
+
+    def _readable(self, unread: Sequence[Snapshot]) -> Sequence[Snapshot]:
+        """Return the unread snapshots that the query may read; none if the table was rolled back behind the last of them."""
+        if not self._ends_at_newest:
+            return unread
+        ids = [snapshot.snapshot_id for snapshot in unread]
+        return unread[: ids.index(self._newest_snapshot) + 1] if self._newest_snapshot in ids else []
 
     def _recent(self, snapshots: Sequence[Snapshot]) -> Sequence[Snapshot]:
         """Return the snapshots that are not older than ``stream-from-timestamp``, which may be in the future."""
@@ -131,3 +139,15 @@ class IcefloeStreamReader(DataSourceStreamReader):
 
     def _offset(self, value: dict[str, Any]) -> StreamOffset:
         return StreamOffset.from_json(value, changes=self._options.changes)
+
+
+def _ends_before_its_start(name: str, begin: StreamOffset, last: StreamOffset) -> str:
+    """Return the message for a micro-batch of Spark before 4.2, which records the end of a micro-batch before it is checked.
+
+    An empty micro-batch in its place would end there, and the next micro-batch would read the rows after it a second time.
+    """
+    return (
+        f"checkpoint: its last micro-batch was planned while table {name} was rolled back; expected an end after snapshot "
+        f"{begin.snapshot_id}, got its ancestor {last.snapshot_id}: start the query with a new checkpoint location and "
+        f"start-snapshot-id={begin.snapshot_id}, which reads the snapshots after it"
+    )
