@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JError
+from pyspark.serializers import CloudPickleSerializer
 
 from icefloe.spark.session import is_connect
 
@@ -21,9 +22,11 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 _CATALYST = "org.apache.spark.sql.catalyst."
+_PYTHON_FUNCTION = "org.apache.spark.api.python.SimplePythonFunction"
 _PYTHON_SOURCE = "org.apache.spark.sql.execution.datasources.v2.python.UserDefinedPythonDataSource"
 # Positions of CatalogTable's parameters, the first of which is 1; those after the provider have defaults.
 _PROVIDER, _PROPERTIES, _TRACKS_PARTITIONS = 5, 12, 18
+_SERIALIZER: Any = CloudPickleSerializer  # it has no annotations
 _NO_COLUMNS = '{"type":"struct","fields":[]}'
 
 
@@ -48,7 +51,7 @@ class SessionCatalog:
 
     def register_source(self, source: type[Any]) -> None:
         """Register a data source with the session, in place of another one of its name, which is in lower case."""
-        if is_connect(self._spark) or not _done(lambda: _put_source(self._spark, source)):
+        if is_connect(self._spark) or not _done(lambda: self._sources.put(source)):
             self._spark.dataSource.register(source)
 
     def create_database(self, name: str, comment: str) -> None:
@@ -95,6 +98,10 @@ class SessionCatalog:
     def _entries(self) -> _Entries:
         return _Entries(self._spark)
 
+    @cached_property
+    def _sources(self) -> _Sources:
+        return _Sources(self._spark)
+
 
 class _Entries:
     """The methods of Spark's own catalog in this JVM. What tables share is made once: each call takes a round trip.
@@ -108,6 +115,7 @@ class _Entries:
         self._session = spark._jsparkSession  # noqa: SLF001
         self._tracks_partitions = spark.conf.get("spark.sql.hive.manageFilesourcePartitions") == "true"
         self.catalog = self._session.sessionState().catalog()
+        self._last_database: tuple[str | None, Any] = (None, None)
 
     def prepare(self) -> None:
         """Have the JVM load what the other methods use."""
@@ -126,10 +134,10 @@ class _Entries:
 
     def _table(self, database: str, table: str, source: str, struct: Any) -> Any:
         """Return an entry of a table."""
-        identifier = self._identifier_class(table, self._some(database))
+        identifier = self._identifier_class(table, self._database(database))
         # Spark makes a directory for a table without a location, and starts a process for its permissions.
         location = self._some(self.catalog.defaultTablePath(identifier))
-        parameters = {**self._parameters, _PROPERTIES: self._map({"owner": self._owner, "provider": source})}
+        parameters = {**self._parameters, _PROPERTIES: self._properties.updated("provider", source)}
         return self._table_class(
             identifier,
             self._managed,
@@ -138,6 +146,12 @@ class _Entries:
             self._some(source),
             *(parameters[number] for number in sorted(parameters)),
         )
+
+    def _database(self, name: str) -> Any:
+        """Return a database in an identifier; most tables have the database of the table before."""
+        if self._last_database[0] != name:
+            self._last_database = (name, self._some(name))
+        return self._last_database[1]
 
     def _struct(self, schema: str) -> Any:
         return self._session.parseDataType(schema)
@@ -155,6 +169,11 @@ class _Entries:
     @cached_property
     def _owner(self) -> str:
         return str(getattr(self._jvm, "org.apache.spark.util.Utils").getCurrentUserName())
+
+    @cached_property
+    def _properties(self) -> Any:
+        """The properties of a table without its provider."""
+        return self._map({"owner": self._owner})
 
     @cached_property
     def _some(self) -> Any:
@@ -193,6 +212,49 @@ class _Entries:
         return {**defaults, _TRACKS_PARTITIONS: self._tracks_partitions}
 
 
+class _Sources:
+    """The data sources of a session in this JVM. What sources share is made once: each call takes a round trip.
+
+    Args:
+        spark: Session.
+    """
+
+    def __init__(self, spark: Any) -> None:
+        manager = spark._jsparkSession.sessionState().dataSourceManager()  # noqa: SLF001
+        sources = manager.getClass().getDeclaredField("runtimeDataSourceBuilders")
+        sources.setAccessible(True)
+        self._context = spark.sparkContext
+        self._sources = sources.get(manager)
+        self._source_class = getattr(spark._jvm, _PYTHON_SOURCE)  # noqa: SLF001
+        self._function_class = getattr(spark._jvm, _PYTHON_FUNCTION)  # noqa: SLF001
+
+    def put(self, source: type[Any]) -> None:
+        """Register a data source as ``dataSource.register`` does, without the process that it starts to warn of other sources of the name."""
+        self._sources.put(source.name(), self._source_class(self._function(source)))
+
+    def _function(self, source: type[Any]) -> Any:
+        """Return the pickled class of a source, which is smaller than the classes that Spark broadcasts, for Spark's Python workers."""
+        context = self._context
+        environment, includes, broadcasts = self._shared
+        return self._function_class(
+            bytearray(_SERIALIZER().dumps(source)),
+            environment,
+            includes,
+            context.pythonExec,
+            context.pythonVer,
+            broadcasts,
+            context._javaAccumulator,  # noqa: SLF001
+        )
+
+    @cached_property
+    def _shared(self) -> tuple[Any, Any, Any]:
+        """The environment, the files and the broadcasts of every function of the session."""
+        from pyspark.sql.udf import _wrap_function
+
+        made = _wrap_function(self._context, object)
+        return made.envVars(), made.pythonIncludes(), made.broadcastVars()
+
+
 def _done(change: Callable[[], Any]) -> bool:
     """Run a change and return True, or return False if this Spark has no such methods."""
     try:
@@ -200,14 +262,3 @@ def _done(change: Callable[[], Any]) -> bool:
     except (ImportError, Py4JError, TypeError):  # a function, method or class that this Spark does not have
         return False
     return True
-
-
-def _put_source(spark: Any, source: type[Any]) -> None:
-    """Register a data source as ``dataSource.register`` does, without the process that it starts to warn of other sources of the name."""
-    from pyspark.sql.udf import _wrap_function
-
-    manager = spark._jsparkSession.sessionState().dataSourceManager()  # noqa: SLF001
-    sources = manager.getClass().getDeclaredField("runtimeDataSourceBuilders")
-    sources.setAccessible(True)
-    made = getattr(spark._jvm, _PYTHON_SOURCE)(_wrap_function(spark.sparkContext, source))  # noqa: SLF001
-    sources.get(manager).put(source.name(), made)

@@ -15,7 +15,6 @@ from pyspark.sql.udtf import AnalyzeResult
 from icefloe.exceptions import ValidationError
 from icefloe.spark.statements.catalog_recipe import CatalogRecipe
 from icefloe.spark.statements.literals import in_utc
-from icefloe.table.maintenance.expiry.expiry_values import ROWS_SCHEMA
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,6 +75,8 @@ def _plan_expire_function(recipe: CatalogRecipe) -> type[Any]:
     class PlanExpire:
         @staticmethod
         def analyze(table: Any, older_than: Any = None, retain_last: Any = None) -> AnalyzeResult:  # noqa: ARG004 - passed by name
+            from icefloe.table.maintenance.expiry.expiry_values import ROWS_SCHEMA
+
             return AnalyzeResult(from_arrow_schema(ROWS_SCHEMA))
 
         def eval(

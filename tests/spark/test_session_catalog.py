@@ -1,0 +1,42 @@
+"""The entries of attached tables in Spark's own catalog."""
+
+from __future__ import annotations
+
+import icefloe.spark
+import pyarrow as pa
+import pytest
+from icefloe.catalog import load_catalog
+
+from tests.spark.gateway_calls import recorded_calls
+
+CALLS_OF_A_TABLE = 12
+
+
+@pytest.fixture
+def attached_calls(spark, tmp_path):
+    """Return a function that attaches a catalog with a number of tables, and returns the number of calls into the JVM."""
+
+    def attach(tables: int) -> int:
+        folder = tmp_path / f"lake{tables}"
+        folder.mkdir()
+        catalog = load_catalog("many", type="sql", uri=f"sqlite:///{folder}/catalog.db", warehouse=str(folder))
+        catalog.create_namespace("db")
+        for number in range(tables):
+            schema = pa.schema([(f"column_{number}", pa.int64())])
+            catalog.create_table(f"db.t{number}", schema).append(pa.table({f"column_{number}": [number]}))
+        with recorded_calls() as calls:
+            lake = icefloe.spark.attach(spark, catalog, "many")
+        try:
+            for name in lake.tables().values():
+                number = int(name.rsplit("t", 1)[1])
+                assert spark.sql(f"SELECT * FROM {name}").collect() == [(number,)]
+        finally:
+            icefloe.spark.detach(spark, "many")
+        return len(calls)
+
+    return attach
+
+
+def test_attach_takes_few_calls_for_each_table(attached_calls):
+    attached_calls(1)
+    assert attached_calls(5) - attached_calls(2) <= 3 * CALLS_OF_A_TABLE
