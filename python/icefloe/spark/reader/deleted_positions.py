@@ -6,6 +6,7 @@ delete file applies to the data file: the plan has compared sequence numbers and
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe import _core
+from icefloe.spark.reader.position_cache import PositionCache
+from icefloe.table.scan.task_group import batch_to_ipc
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,6 +35,7 @@ _CONTEXT = json.dumps(
         "properties": {},
     }
 )
+_CACHE = PositionCache()
 _DELETE_FILE_COLUMNS = ("file_path", "file_format", "record_count", "file_size_in_bytes", "data_sequence_number")
 
 
@@ -48,6 +52,20 @@ def deleted_positions(io: Any, files: pa.RecordBatch, deletes: pa.RecordBatch, k
         Columns `key` and `pos`, both int64 without nulls; a row that two delete files delete may occur twice.
     """
     files, deletes = _core.own_deletes(files, deletes)
+    found = _CACHE.get(_key(io, files, deletes), lambda: _positions(io, files, deletes))
+    return found.set_column(0, "key", keys.take(found.column("file").combine_chunks()))
+
+
+def _key(io: Any, files: pa.RecordBatch, deletes: pa.RecordBatch) -> bytes:
+    """Return a digest of the files, their delete files and the access to both."""
+    digest = hashlib.sha256(json.dumps(sorted(dict(io.properties).items())).encode())
+    for batch in (files.select(["file_path", "deletes"]), deletes.select(list(_DELETE_FILE_COLUMNS))):
+        digest.update(batch_to_ipc(batch))
+    return digest.digest()
+
+
+def _positions(io: Any, files: pa.RecordBatch, deletes: pa.RecordBatch) -> pa.Table:
+    """Return columns ``file``, the row of ``files``, and ``pos``."""
     pairs = _Pairs(files.column("deletes"), deletes.num_rows)
     delete_paths, data_paths = deletes.column("file_path"), files.column("file_path")
     parts = []
@@ -58,9 +76,8 @@ def deleted_positions(io: Any, files: pa.RecordBatch, deletes: pa.RecordBatch, k
         data_file = pc.index_in(absolute, value_set=data_paths).take(paths.indices).cast(pa.int64())
         delete_file = pc.index_in(batch.column("_file"), value_set=delete_paths).cast(pa.int64())
         applies = pairs.contain(data_file, delete_file)
-        key = keys.take(data_file.filter(applies))
-        parts.append(pa.table({"key": key, "pos": batch.column("pos").filter(applies)}))
-    empty = pa.schema([("key", pa.int64()), ("pos", pa.int64())]).empty_table()
+        parts.append(pa.table({"file": data_file.filter(applies), "pos": batch.column("pos").filter(applies)}))
+    empty = pa.schema([("file", pa.int64()), ("pos", pa.int64())]).empty_table()
     return pa.concat_tables([empty, *parts])
 
 
