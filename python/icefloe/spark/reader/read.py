@@ -152,6 +152,11 @@ def resolve_scan(
     return scan if row_filter is None else scan.filter(row_filter)
 
 
+def default_version(spark: Any, table: Table) -> dict[str, Any]:
+    """Return the version that :func:`read` reads of a table without one: the branch of the session's setting, else the current one."""
+    return {"branch": audit_branch(spark, table.metadata)}
+
+
 def _check_source(call: str, source: object) -> None:
     """Raise ValidationError if an argument is no table and no scan whose rows can be read."""
     if not isinstance(source, (Table, DataScan, IncrementalAppendScan)):

@@ -15,6 +15,7 @@ from icefloe.spark.lexer import Word, words_of
 from icefloe.spark.metadata_tables import metadata_frame, metadata_rows
 from icefloe.spark.reader.read import read, resolve_scan
 from icefloe.spark.statements.pushdown import Pushdown, QueryColumns, row_filter
+from icefloe.spark.statements.row_count import counted_query, counts_only
 from icefloe.spark.types.conform import quoted
 
 if TYPE_CHECKING:
@@ -149,6 +150,9 @@ def frame_of_query(
     tree = parsed(text)
     tables = _tables(statement, tree, text)
     columns = QueryColumns(text, tree)
+    counted = None if frames else _counted_query(statement, tree, tables, columns)
+    if counted is not None:
+        return run(statement, command + counted)
     edits: list[tuple[int, int, str]] = []
     given: dict[str, DataFrame] = {}
     for table in tables:
@@ -224,6 +228,15 @@ def _table_frame(statement: Statement, table: TableInQuery, columns: QueryColumn
         filter=None if part.row_filter is None else part.row_filter.expression,
         **reference.version,
     )
+
+
+def _counted_query(
+    statement: Statement, tree: Any, tables: Sequence[TableInQuery], columns: QueryColumns
+) -> str | None:
+    """Return the query of the numbers of a query that only counts the rows of one table; None if it needs a scan."""
+    if len(tables) != 1 or tables[0].reference.metadata_table is not None or not counts_only(tree, tables[0].node):
+        return None
+    return counted_query(statement.spark, tree, tables[0].reference, pushdown_of(statement, tables[0], columns))
 
 
 def _snapshot_id(reference: Reference) -> int | None:

@@ -166,15 +166,18 @@ class ScanPlan:
         )
         return total + (sum(batch.num_rows for batch in opened.stream()) if opened.files.num_rows > 0 else 0)
 
-    def _has_countable_rows(self) -> pa.Array:
-        """Return for each file whether a scan returns as many rows as its entry states: a negative count is unknown."""
+    def states_rows(self) -> pa.Array:
+        """Return for each file whether all its rows match the filter and its entry states their number: a negative one is unknown."""
         files = self.files
         unfiltered = pc.or_(files.column("must_match"), pc.is_null(files.column("residual")))
-        without_deletes = pc.invert(has_deletes(files))
-        if "marks" in files.schema.names:
-            without_deletes = pc.and_(without_deletes, pc.is_null(files.column("marks")))
-        has_count = pc.greater_equal(files.column("record_count"), int_scalar(0, pa.int64()))
-        return pc.and_(has_count, pc.and_(unfiltered, without_deletes))
+        return pc.and_(pc.greater_equal(files.column("record_count"), int_scalar(0, pa.int64())), unfiltered)
+
+    def _has_countable_rows(self) -> pa.Array:
+        """Return for each file whether a scan returns as many rows as its entry states."""
+        without_deletes = pc.invert(has_deletes(self.files))
+        if "marks" in self.files.schema.names:
+            without_deletes = pc.and_(without_deletes, pc.is_null(self.files.column("marks")))
+        return pc.and_(self.states_rows(), without_deletes)
 
     def _source(self) -> ScanSource:
         properties = dict(self.io.core.properties)
