@@ -12,7 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 from pyspark.sql.pandas.types import from_arrow_type
 
 from icefloe.spark.reader.native import FILE, POSITION, file_keys, native_frame
-from icefloe.spark.reader.predicate_column import predicate_column
+from icefloe.spark.reader.predicate_text import predicate_text
 from icefloe.spark.reader.read_task import ReadTask
 from icefloe.spark.types.conform import quoted
 from icefloe.spark.types.to_spark import read_schema, schema_value, to_arrow_schema
@@ -59,10 +59,12 @@ def scan_frame(spark: Any, planned: PlannedScan) -> DataFrame:
     scan = planned.scan
     if planned.native is None:
         frame = _rust_frame(spark, scan, planned.only)
+        columns = frame.columns
     else:
         frame = _filtered(native_frame(spark, planned.native), planned)
+        columns = [field.name for field in planned.native.schema.fields]
     names = _names(scan)
-    frame = frame if frame.columns == names else frame.select(*[quoted(name) for name in names])
+    frame = frame if columns == names else frame.select(*[quoted(name) for name in names])
     return frame if scan.limit is None else frame.limit(scan.limit)
 
 
@@ -113,7 +115,7 @@ def file_names(planned: PlannedScan) -> pa.Array:
 def _filtered(frame: DataFrame, planned: PlannedScan) -> DataFrame:
     if planned.predicate in (True, {"type": "true"}):
         return frame
-    return frame.where(predicate_column(planned.predicate, schema_value(planned.scan.schema())))
+    return frame.where(predicate_text(planned.predicate, schema_value(planned.scan.schema())))
 
 
 def _rust_frame(spark: Any, scan: DataScan | IncrementalAppendScan, only: pa.Array | None) -> DataFrame:

@@ -24,9 +24,9 @@ from pyspark.sql import types as T  # noqa: N812  likewise
 
 from icefloe.spark.reader.deleted_positions import deleted_positions
 from icefloe.spark.reader.deletion_blocks import BLOCK_BITS, MAX_ROWS, WORD_ROWS_LOG2, deletion_blocks
-from icefloe.spark.reader.predicate_column import predicate_column
+from icefloe.spark.reader.parquet_relation import parquet_relation
+from icefloe.spark.reader.predicate_text import predicate_text
 from icefloe.spark.reader.pruning import misread_fields, without_wrong_pruning
-from icefloe.spark.session import settings
 from icefloe.spark.types.to_spark import read_schema, schema_value
 from icefloe.table.scan.plan import has_deletes
 
@@ -47,21 +47,6 @@ _BLOCK_SCHEMA = T.StructType(
 )
 
 FIELD_ID_READ = "spark.sql.parquet.fieldId.read.enabled"
-_DISCOVERY = {
-    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "4",
-    # Spark's other reader of Parquet has no _metadata column.
-    "spark.sql.sources.useV1SourceList": "parquet",
-}
-# Without the first two options Spark takes pattern characters in paths for patterns, and reads such files several times. Settings of
-# the session, which the others override, would skip rows or shift days before 1582.
-_OPTIONS = {
-    "__globPaths__": "false",
-    "recursiveFileLookup": "true",
-    "ignoreCorruptFiles": "false",
-    "ignoreMissingFiles": "false",
-    "datetimeRebaseMode": "CORRECTED",
-    "int96RebaseMode": "CORRECTED",
-}
 # The driver reads deleted positions and broadcasts at most 72 bytes for each.
 _MAX_DELETES = 5_000_000
 _MAX_GROUPS = 4
@@ -133,7 +118,7 @@ def native_frame(spark: Any, scan: NativeScan, *, located: bool = False) -> Data
                 rows = remaining(_located(relation, group))
                 parts.append(rows if located else rows.drop(FILE, POSITION))
     if not parts:
-        empty = _relation(spark, struct, [])
+        empty = parquet_relation(spark, struct, [])
         no_positions = [F.lit(None).cast("long").alias(FILE), F.lit(None).cast("long").alias(POSITION)]
         return empty.select("*", *no_positions) if located else empty
     rows = functools.reduce(lambda left, right: left.union(right), parts)
@@ -296,20 +281,10 @@ def _relations(spark: Any, scan: NativeScan, struct: Any, paths: list[str]) -> I
     divided = [file for file in scan.divided if file.path in paths]
     whole = [path for path in paths if all(path != file.path for file in divided)]
     if whole:
-        yield _relation(spark, struct, whole)
+        yield parquet_relation(spark, struct, whole)
     for file in divided:
-        relation = _relation(spark, struct, [file.path])
-        yield from (relation.where(predicate_column(part, schema_value(scan.schema))) for part in file.parts)
-
-
-def _relation(spark: Any, struct: Any, paths: list[str]) -> DataFrame:
-    if not paths:
-        empty: DataFrame = spark.createDataFrame([], struct)
-        return empty
-    with settings(spark, _DISCOVERY):
-        frame: DataFrame = spark.read.schema(struct).options(**_OPTIONS).parquet(*paths)
-        frame.schema  # noqa: B018  Spark Connect lists the files here, while the settings apply
-    return frame
+        relation = parquet_relation(spark, struct, [file.path])
+        yield from (relation.where(predicate_text(part, schema_value(scan.schema))) for part in file.parts)
 
 
 def _located(relation: DataFrame, group: int) -> DataFrame:

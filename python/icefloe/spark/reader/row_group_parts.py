@@ -75,6 +75,11 @@ def session_cores(spark: Any) -> int | None:
     return None if context is None else max(1, int(context.sc().defaultParallelism()))
 
 
+def has_large_row_group(files: pa.RecordBatch) -> bool:
+    """Return whether some row group is large enough for a division, whatever the number of cores is."""
+    return bool((largest_row_groups(files) > _LEAST_EXCESS_BYTES).any())
+
+
 def divided_files(plan: ScanPlan, schema: Schema, cores: int) -> tuple[DividedFile, ...]:
     """Return the files to read in parts: those whose largest row group keeps one core busy while others wait.
 

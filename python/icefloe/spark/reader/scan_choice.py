@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from icefloe import _core
 from icefloe.schema import Schema
 from icefloe.spark.reader.native import FIELD_ID_READ, NativeScan, obstacle
-from icefloe.spark.reader.row_group_parts import divided_files, session_cores
+from icefloe.spark.reader.row_group_parts import divided_files, has_large_row_group, session_cores
 from icefloe.spark.reader.storage import storage_obstacle
 from icefloe.spark.types.to_spark import schema_value
 from icefloe.table.properties.definitions import NAME_MAPPING
@@ -115,6 +115,8 @@ def plan_scan(
 
 def _divided(spark: Any, plan: ScanPlan, native: NativeScan) -> tuple[DividedFile, ...]:
     """Return the files that Spark's reader reads in parts; none if the session does not skip pages by their statistics."""
+    if not has_large_row_group(plan.files):
+        return ()
     cores = session_cores(spark)
     if cores is None or spark.conf.get(_FILTER_PUSHDOWN, "true") != "true":
         return ()
