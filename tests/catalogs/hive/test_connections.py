@@ -48,6 +48,19 @@ def test_first_address_that_answers_is_used(hive3):
     assert ("default",) in catalog.list_namespaces()
 
 
+def test_address_that_accepts_connections_without_replying_is_passed_over_in_reads(hive3):
+    with thrift_proxy(1) as line:
+        catalog = load_catalog("hive", uri=f"thrift://127.0.0.1:{line.port},{hive3.uri()}")
+        assert ("default",) in catalog.list_namespaces()
+
+
+def test_no_address_that_replies_is_a_storage_error():
+    with thrift_proxy(1) as first, thrift_proxy(1) as second:
+        catalog = load_catalog("hive", uri=f"thrift://127.0.0.1:{first.port},thrift://127.0.0.1:{second.port}")
+        with pytest.raises(StorageError, match=f"{second.port}, get_all_databases"):
+            catalog.list_namespaces()
+
+
 @pytest.mark.parametrize("uri", ["http://h:1", "thrift://", "thrift://h:x", "h:9083", ""])
 def test_invalid_address_is_refused(uri):
     with pytest.raises(ValidationError, match="thrift://host:port"):

@@ -77,6 +77,16 @@ def test_lock_whose_reply_was_lost_is_found(hive3, locked_table, tmp_path):
     assert locked_table.refresh().scan().count() == 3
 
 
+def test_lock_of_a_name_in_upper_case_is_found(hive3, locked_table):
+    database, name = locked_table.name()
+    with thrift_proxy(hive3.port) as line:
+        mine = load_catalog("hive", uri=hive3.uri(line.port), **FAST).load_table((database.upper(), name.upper()))
+        line.fault = "lock"
+        mine.append(ROWS)
+        assert line.functions.count("unlock") == 1
+    assert locked_table.refresh().scan().count() == 3
+
+
 def test_lost_release_of_a_lock_is_repeated(hive3, locked_table):
     with thrift_proxy(hive3.port) as line:
         mine = load_catalog("hive", uri=hive3.uri(line.port), **FAST).load_table(locked_table.name())

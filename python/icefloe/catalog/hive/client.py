@@ -136,14 +136,38 @@ class Metastore:
     def __repr__(self) -> str:
         return "metastore " + ",".join(f"{host}:{port}" for host, port in self.addresses)
 
+    def repeatable_call(self, call: Call, *arguments: Any) -> Any:
+        """Make a call that may be made twice, and return its result. The next address is used after one that accepts connections without replying.
+
+        Raises:
+            CallRefusedError: A metastore replied with an exception.
+            CallUnansweredError: No metastore replied.
+            StorageError: No address accepts a connection.
+        """
+        failure: Exception | None = None
+        for at in range(len(self.addresses)):
+            try:
+                with self.session(self.addresses[at:]) as session:
+                    return session.call(call, *arguments)
+            except CallUnansweredError as error:  # noqa: PERF203 - the next address may reply
+                failure = error
+            except StorageError:
+                if failure is None:
+                    raise
+        assert failure is not None, "a metastore has an address"
+        raise failure
+
     @contextmanager
-    def session(self) -> Iterator[Session]:
+    def session(self, addresses: list[tuple[str, int]] | None = None) -> Iterator[Session]:
         """Open a connection and close it at the end of the block.
+
+        Args:
+            addresses: The addresses to try in this order; None tries all.
 
         Raises:
             StorageError: No address accepts a connection.
         """
-        transport, address = self._open()
+        transport, address = self._open(self.addresses if addresses is None else addresses)
         try:
             session = Session(transport, address)
             if self._user is not None:
@@ -161,9 +185,9 @@ class Metastore:
         except (CallRefusedError, CallUnansweredError) as error:
             raise StorageError(f"{self!r}: cannot connect as user {user!r}: {error}") from error
 
-    def _open(self) -> tuple[Any, str]:
+    def _open(self, addresses: list[tuple[str, int]]) -> tuple[Any, str]:
         failures = []
-        for host, port in self.addresses:
+        for host, port in addresses:
             socket = TSocket(host, port)
             socket.setTimeout(self._timeout_ms)
             try:

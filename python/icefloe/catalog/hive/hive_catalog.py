@@ -341,8 +341,7 @@ class HiveCatalog(MetastoreCatalog):
             StorageError: The call failed.
         """
         try:
-            with self._metastore.session() as session:
-                return session.call(call, *arguments)
+            return self._metastore.repeatable_call(call, *arguments)
         except CallRefusedError as error:
             if error.kind in (calls.NO_SUCH_OBJECT, calls.UNKNOWN_DATABASE):
                 raise _MissingError from error

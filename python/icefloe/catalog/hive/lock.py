@@ -125,8 +125,9 @@ def _request(metastore: Metastore, database: str, name: str, agent: str) -> tupl
 def _find(metastore: Metastore, database: str, name: str, agent: str, cause: Exception) -> tuple[int, int]:
     """Return the id and state of a lock whose reply was lost."""
     try:
-        with metastore.session() as session:
-            locks = session.call(SHOW_LOCKS, ShowLocksRequest(dbname=database, tablename=name)).locks
+        # The metastore stores names of locks in lower case, and compares them as they are.
+        request = ShowLocksRequest(dbname=database.lower(), tablename=name.lower())
+        locks = metastore.repeatable_call(SHOW_LOCKS, request).locks
         return next((int(lock.lockid), int(lock.state)) for lock in locks or [] if lock.agentInfo == agent)
     except (*_CALL_ERRORS, StopIteration):
         raise CommitFailedException(
@@ -148,8 +149,7 @@ def _wait(
         environment.sleep(min(wait_ms, settings.max_wait_ms) / 1000)
         wait_ms *= 1.5
         try:
-            with metastore.session() as session:
-                state = int(session.call(CHECK_LOCK, CheckLockRequest(lockid=number)).state)
+            state = int(metastore.repeatable_call(CHECK_LOCK, CheckLockRequest(lockid=number)).state)
         except _CALL_ERRORS as error:
             raise CommitFailedException(
                 f"table {table}: the state of the lock is unknown, nothing has changed; retry: {error}"
@@ -165,8 +165,7 @@ def _beat(metastore: Metastore, number: int, settings: LockSettings, held: HeldL
     wait_ms = settings.heartbeat_ms / 2
     while not stop.wait(wait_ms / 1000):
         try:
-            with metastore.session() as session:
-                session.call(HEARTBEAT, HeartbeatRequest(lockid=number, txnid=0))
+            metastore.repeatable_call(HEARTBEAT, HeartbeatRequest(lockid=number, txnid=0))
         except _CALL_ERRORS as error:
             held.failure = error
             return
@@ -183,8 +182,8 @@ def _release(metastore: Metastore, number: int, settings: LockSettings, environm
             environment.sleep(settings.min_wait_ms / 1000)
         # A refusal is a reply: the lock has ended.
         with suppress(CallUnansweredError, StorageError):
-            with suppress(CallRefusedError), metastore.session() as session:
-                session.call(UNLOCK, UnlockRequest(lockid=number))
+            with suppress(CallRefusedError):
+                metastore.repeatable_call(UNLOCK, UnlockRequest(lockid=number))
             return
 
 
