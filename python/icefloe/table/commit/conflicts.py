@@ -31,6 +31,9 @@ def check_no_conflicting_data(
 ) -> None:
     """Raise if a data file was added that might contain rows of the filter.
 
+    A file that others added and removed again is no conflict, although the Java library refuses it: the head has the rows that the operation
+    read, so that the operation comes after both commits in a serial order.
+
     Args:
         io: Storage.
         metadata: The newest version of the table.
@@ -109,7 +112,11 @@ def check_no_new_deletes_for(  # noqa: PLR0913 - one argument more than the othe
 def check_removed_data(
     io: FileIO, metadata: TableMetadata, start: Snapshot | None, changes: ConcurrentChanges, row_filter: Filter
 ) -> None:
-    """Raise if a data file was removed that might contain rows of the filter."""
+    """Raise if a data file was removed that might contain rows of the filter.
+
+    The Java library makes this check for overwrites by a filter and for replaced partitions. Here it belongs to every change that checks deletes:
+    a row delta may add rows that it computed from removed ones.
+    """
     if changes.removed_data.num_rows == 0 or start is None:
         return
     planned = _plan(io, metadata, start, row_filter).files

@@ -38,7 +38,9 @@ class ValidatedChange(SnapshotProducer):
     """A change that is checked against concurrent commits.
 
     Without `validate_from_snapshot`, the change is compared with the version of the table that the transaction loaded: data files
-    that it rewrites must not have lost rows since, and data files that its delete files refer to must still exist.
+    that it rewrites must not have lost rows since, data files that its delete files refer to must still exist, and the requested checks
+    apply to the commits since. The Java library, which does not know the version that the caller read, compares with the whole history of
+    the table instead, and refuses nearly every such change.
     """
 
     merges = True
@@ -88,7 +90,7 @@ class ValidatedChange(SnapshotProducer):
         return self
 
     def validate(self, versions: Versions) -> None:  # noqa: D102 - described by the producer
-        if not (self._from_start or self._depends_on_files()):
+        if not (self._from_start or self._check_data or self._check_deletes or self._depends_on_files()):
             return
         newest = versions.newest
         start_id = self._start_in(versions)

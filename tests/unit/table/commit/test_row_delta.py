@@ -168,3 +168,44 @@ def test_deleted_files_count_when_they_are_validated(handles, strict):
     else:
         change.commit()
         assert ids_of(second) == [2, 3]
+
+
+def checks_data(delta):
+    return delta.validate_no_conflicting_data_files()
+
+
+def checks_deletes(delta):
+    return delta.validate_no_conflicting_delete_files()
+
+
+@pytest.mark.parametrize("parts", ["rows", "keys"])
+@pytest.mark.parametrize(("check", "message"), [(checks_data, "added data"), (checks_deletes, "deleted rows")])
+def test_requested_checks_without_a_start_begin_at_the_loaded_version(handles, rows, parts, check, message):
+    first, second = handles
+    delta = second.new_row_delta()
+    if parts == "rows":
+        delta.add_rows(new_rows(second, rows((1, "a", 2.0))))
+    else:
+        delta.add_deletes(key_file(second, 1))
+    first.new_row_delta().add_rows(new_rows(first, rows((1, "a", 3.0)))).add_deletes(key_file(first, 1)).commit()
+    with pytest.raises(ValidationException, match=message):
+        check(delta.conflict_detection_filter("id = 1")).commit()
+
+
+@pytest.mark.parametrize("check", [checks_data, checks_deletes])
+def test_requested_checks_without_a_start_ignore_older_commits(handles, check):
+    table, _ = handles
+    check(table.new_row_delta().add_deletes(key_file(table, 1))).commit()
+    assert ids_of(table) == [2, 3, 4, 5, 6]
+
+
+def test_rows_that_others_added_and_removed_again_do_not_conflict(handles, rows):
+    first, second = handles
+    read = second.current_snapshot().snapshot_id
+    deletes = key_file(second, 1)
+    added = new_rows(first, rows((1, "a", 3.0)))
+    first.new_row_delta().add_rows(added).commit()
+    first.new_delete().delete([added.file_path]).commit()
+    delta = second.new_row_delta().add_deletes(deletes).validate_from_snapshot(read)
+    delta.conflict_detection_filter("id = 1").validate_no_conflicting_data_files().commit()
+    assert ids_of(second) == [2, 3, 4, 5, 6]
