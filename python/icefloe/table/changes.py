@@ -67,8 +67,8 @@ class TableChanges(TableRowChanges):
         """
         from icefloe.table.write.add_files import add_existing_files
 
-        target = self.target(branch, snapshot_properties)
-        add_existing_files(target, file_paths, check_duplicates=check_duplicate_files)
+        with self.target(branch, snapshot_properties) as target:
+            add_existing_files(target, file_paths, check_duplicates=check_duplicate_files)
 
     def new_append(
         self, branch: str | None = MAIN_BRANCH, snapshot_properties: Properties | None = None

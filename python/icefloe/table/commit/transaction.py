@@ -83,6 +83,17 @@ class Transaction:
         return self._working
 
     @property
+    def base(self) -> TableMetadata:
+        """The version of the table that the changes are staged on."""
+        return self._newest
+
+    def is_expired(self, snapshot_id: int) -> bool:
+        """Load the newest version of the table and return whether it lacks a snapshot; False if it cannot be loaded."""
+        with suppress(IcebergError):
+            self._table.refresh()
+        return self._table.version[0].snapshot_by_id(snapshot_id) is None
+
+    @property
     def pending(self) -> int:
         """The number of changes that are not committed yet."""
         return len(self._changes)

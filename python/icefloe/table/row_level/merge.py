@@ -150,6 +150,10 @@ class Merge:
             ValidationException: A concurrent commit conflicts.
         """
         self._clauses.require_any()
+        with self._target:
+            return self._run()
+
+    def _run(self) -> MergeResult:
         needs_all = bool(self._clauses.of(Match.NOT_MATCHED_BY_SOURCE))
         limit = self._memory_limit
         join = MergeJoin(self._target, self._source, self._on, needs_all=needs_all, memory_limit=limit)

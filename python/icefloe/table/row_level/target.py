@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from icefloe.exceptions import MissingFileError, ValidationException
 from icefloe.expressions.filter import Filter
 from icefloe.table.commit.snapshot_producer import check_branch, check_delete_files, head_of
 from icefloe.table.commit.summary import summary_properties
@@ -46,6 +47,7 @@ class Target:
     branch: str | None
     snapshot_properties: Properties | None
     _pending: list[int] = field(default_factory=list, init=False)
+    _planned: list[TableMetadata] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
         check_branch(self.metadata, self.branch)
@@ -80,6 +82,21 @@ class Target:
         elif adds_no_change and "writer" in self.__dict__:
             # A commit inside the block has kept and forgotten its files.
             self.transaction.sync_files()
+        if isinstance(error, MissingFileError):
+            self._check_not_expired(error)
+
+    def _check_not_expired(self, missing: MissingFileError) -> None:
+        """Raise ValidationException if a concurrent commit has expired the snapshot that the operation reads.
+
+        The operation is not repeated on the newest version: which rows others changed since the expired snapshot cannot be determined.
+        """
+        for read in self._planned:
+            head = head_of(read, self.branch)
+            if head is not None and self.transaction.is_expired(head.snapshot_id):
+                raise ValidationException(
+                    f"cannot read snapshot {head.snapshot_id}: a concurrent commit has expired it, and its files are deleted; reload the table "
+                    f"and repeat the operation: {missing}"
+                ) from missing
 
     def keep(self) -> None:
         """Keep the files written so far: a snapshot may refer to them."""
@@ -119,6 +136,7 @@ class Target:
 
     def plan(self, row_filter: Filter) -> ScanPlan:
         """Plan a scan of whole files for the rows of a filter, under the current schema."""
+        self._planned.append(self.transaction.base)
         scan = DataScan(
             self.metadata,
             self.transaction.io,

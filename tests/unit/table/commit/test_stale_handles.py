@@ -1,8 +1,10 @@
 """Commits of a handle whose head another client has replaced and expired: the files of the handle's version are gone."""
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from icefloe.exceptions import MissingFileError, ValidationException
+from icefloe.table import Table
 
 
 def ids(table):
@@ -85,6 +87,69 @@ def test_expired_snapshot_is_not_picked(catalog, table, rows, row, verb, follows
     ):
         verb(table, picked)
     assert ids(table) == sorted([*before, 20])
+
+
+def delete(table):
+    table.delete("id = 1")
+
+
+def overwrite(table):
+    table.overwrite(pa.table({"id": [7]}), "id = 1")
+
+
+def overwrite_partitions(table):
+    table.dynamic_partition_overwrite(pa.table({"id": [7]}))
+
+
+def update(table):
+    table.update("id = 1", {"id": 7})
+
+
+def upsert(table):
+    table.upsert(pa.table({"id": [1], "kind": ["z"], "value": [0.5]}), join_cols=["id"])
+
+
+def merge(table):
+    table.merge(pa.table({"id": [1]}), on=["id"]).when_matched_delete().execute()
+
+
+def add_files(table):
+    metadata = table.metadata if isinstance(table, Table) else table.table_metadata
+    location = f"{metadata.location}/added.parquet"
+    pq.write_table(pa.table({"id": pa.array([7], pa.int64())}), location)
+    table.add_files([location])
+
+
+OPERATIONS = [delete, overwrite, overwrite_partitions, update, upsert, merge, add_files]
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_operation_on_an_expired_snapshot_says_to_reload(catalog, table, row, mode, operation):
+    table.transaction().set_properties(mode).commit_transaction()
+    read = table.current_snapshot().snapshot_id
+    expire(catalog, row)
+    message = (
+        f"cannot read snapshot {read}: a concurrent commit has expired it, .* reload the table and repeat the operation"
+    )
+    with pytest.raises(ValidationException, match=message):
+        operation(table)
+    assert ids(catalog.load_table("db.t")) == [1, 2, 3, 4, 5, 6, 20]
+    operation(catalog.load_table("db.t"))
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_transaction_on_an_expired_snapshot_says_to_reload(catalog, table, row, operation):
+    transaction = table.transaction()
+    expire(catalog, row)
+    with pytest.raises(ValidationException, match="reload the table and repeat the operation"):
+        operation(transaction)
+    assert ids(catalog.load_table("db.t")) == [1, 2, 3, 4, 5, 6, 20]
+
+
+def test_missing_manifest_of_a_live_snapshot_is_reported_by_a_delete(table):
+    table.io.core.delete(table.current_snapshot().manifest_list)
+    with pytest.raises(MissingFileError, match="snap-"):
+        table.delete("id = 1")
 
 
 def test_missing_file_of_the_newest_version_is_reported(table, rows):
