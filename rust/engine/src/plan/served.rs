@@ -117,8 +117,26 @@ fn assemble(
     filter: &str,
     split_size: Option<u64>,
 ) -> Result<ScanPlan> {
-    let unfiltered = serde_json::from_str(filter).is_ok_and(|filter| is_true(&filter));
-    let mut parts: Vec<(&Planned, i64, i64)> = Vec::new();
+    let files = data_files(&parts(tasks, split_size)?, context, filter)?;
+    let sum = |number: fn(&File) -> i64| {
+        let numbers = tasks.iter().map(|task| u64::try_from(number(&task.file)).unwrap_or(0));
+        numbers.fold(0, u64::saturating_add)
+    };
+    let counters = PlanCounters {
+        files_planned: tasks.len() as u64,
+        delete_files_planned: deletes.len() as u64,
+        bytes_planned: sum(|file| file.file_size_in_bytes),
+        records_planned: sum(|file| file.record_count),
+        ..PlanCounters::default()
+    };
+    Ok(ScanPlan { files, deletes: delete_files(deletes, context)?, counters })
+}
+
+/// A part of a data file: its task, first byte and bytes.
+type Part<'a> = (&'a Planned, i64, i64);
+
+fn parts(tasks: &[Planned], split_size: Option<u64>) -> Result<Vec<Part<'_>>> {
+    let mut parts = Vec::new();
     for task in tasks {
         if content(&task.file)? != 0 {
             return Err(unexpected(format!("data-file: expected data, got {}", task.file.content)));
@@ -131,8 +149,15 @@ fn assemble(
         let signed = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
         parts.extend(ranges.iter().map(|it| (task, signed(it.start), signed(it.end - it.start))));
     }
+    Ok(parts)
+}
+
+fn data_files(parts: &[Part<'_>], context: &TableContext, filter: &str) -> Result<RecordBatch> {
+    let unfiltered = serde_json::from_str(filter).is_ok_and(|filter| is_true(&filter));
     let residual = parts.iter().map(|(task, ..)| (!unfiltered && !task.all_match).then_some(0));
     let residual = residuals::of(vec![filter.to_owned()], residual.collect())?;
+    let must_match: BooleanArray =
+        parts.iter().map(|(task, ..)| Some(unfiltered || task.all_match)).collect();
     let files: Vec<&File> = parts.iter().map(|(task, ..)| &task.file).collect();
     let mut columns = shared(&files, context)?;
     columns.extend([
@@ -142,35 +167,22 @@ fn assemble(
         ("sort_order_id", ints(files.iter().map(|file| file.sort_order_id))),
         ("split_offsets", offset_lists(&files)),
         ("residual", Arc::new(residual) as ArrayRef),
-        (
-            "must_match",
-            Arc::new(BooleanArray::from_iter(
-                parts.iter().map(|(task, ..)| Some(unfiltered || task.all_match)),
-            )) as ArrayRef,
-        ),
-        ("deletes", delete_runs(&parts)?),
+        ("must_match", Arc::new(must_match) as ArrayRef),
+        ("deletes", delete_runs(parts)?),
     ]);
-    let files = batch(columns)?;
-    let all: Vec<&File> = deletes.iter().collect();
-    let mut columns = shared(&all, context)?;
-    let kinds = all.iter().map(|file| content(file).map(Some)).collect::<Result<Vec<_>>>()?;
+    batch(columns)
+}
+
+fn delete_files(deletes: &[File], context: &TableContext) -> Result<RecordBatch> {
+    let files: Vec<&File> = deletes.iter().collect();
+    let mut columns = shared(&files, context)?;
+    let kinds = files.iter().map(|file| content(file).map(Some)).collect::<Result<Vec<_>>>()?;
     columns.extend([
         ("content", ints(kinds.into_iter())),
-        ("equality_ids", id_lists(&all)),
-        ("referenced_data_file", texts(all.iter().map(|file| file.referenced_data_file.clone()))),
+        ("equality_ids", id_lists(&files)),
+        ("referenced_data_file", texts(files.iter().map(|file| file.referenced_data_file.clone()))),
     ]);
-    let sum = |number: fn(&File) -> i64| {
-        let numbers = tasks.iter().map(|task| u64::try_from(number(&task.file)).unwrap_or(0));
-        numbers.fold(0, u64::saturating_add)
-    };
-    let counters = PlanCounters {
-        files_planned: tasks.len() as u64,
-        delete_files_planned: deletes.len() as u64,
-        bytes_planned: sum(|file| file.file_size_in_bytes),
-        records_planned: sum(|file| file.record_count),
-        ..PlanCounters::default()
-    };
-    Ok(ScanPlan { files, deletes: batch(columns)?, counters })
+    batch(columns)
 }
 
 /// Return the columns that data files and delete files share.

@@ -33,6 +33,8 @@ pub(crate) enum Conversion {
     Narrow(u8, i8),
     /// The same instants, another zone marker.
     Zone(Option<Arc<str>>),
+    /// Timestamps in another unit, with another zone or without one.
+    Unit(TimeUnit, Option<Arc<str>>),
     /// Nanoseconds floored to microseconds.
     FloorMicros(Option<Arc<str>>),
     /// String views gathered into one buffer.
@@ -103,7 +105,7 @@ pub(crate) fn conversion(decoded: &DataType, wanted: &DataType) -> Option<Conver
         (D::Timestamp(Nanosecond, _), D::Timestamp(Microsecond, zone)) => {
             Conversion::FloorMicros(zone.clone())
         }
-        (D::Timestamp(..), D::Timestamp(..)) => Conversion::Cast(wanted.clone()),
+        (D::Timestamp(..), D::Timestamp(unit, zone)) => Conversion::Unit(*unit, zone.clone()),
         _ => return None,
     })
 }
@@ -148,6 +150,15 @@ impl Conversion {
                 Ok(Arc::new(narrowed.with_data_type(data_type)))
             }
             Self::Zone(zone) => zoned(array, zone.clone()),
+            Self::Unit(unit, zone) => {
+                // Timestamps without a zone count from 1970 in UTC as well: a cast that also adds a zone would look it up.
+                let DataType::Timestamp(_, own) = array.data_type() else {
+                    return zoned(array, zone.clone());
+                };
+                let wanted = DataType::Timestamp(*unit, own.clone());
+                let options = CastOptions { safe: false, ..Default::default() };
+                zoned(&cast_with_options(array, &wanted, &options)?, zone.clone())
+            }
             Self::FloorMicros(zone) => {
                 let nanos = array.as_primitive::<TimestampNanosecondType>();
                 let micros =

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use object_store::ClientOptions;
 use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpRequestBody,
@@ -51,6 +52,14 @@ struct Request<'a> {
 struct Signature {
     uri: String,
     headers: Headers,
+}
+
+/// An HTTP response of the signer.
+struct Reply {
+    status: reqwest::StatusCode,
+    /// Whether the signature may be used again.
+    is_private: bool,
+    content: Bytes,
 }
 
 impl Signature {
@@ -167,6 +176,36 @@ impl Signer {
         if let Some(found) = self.cached(&any_range).or_else(|| self.cached(&own_range)) {
             return Ok(Ok(found));
         }
+        let reply = self.ask(request, &any_range, headers).await?;
+        if reply.status.is_server_error() || matches!(reply.status.as_u16(), 408 | 429) {
+            let reason = format!("expected status 200, got {}", reply.status);
+            return Err(self.failed(HttpErrorKind::Connect, reason));
+        }
+        if !reply.status.is_success() {
+            let reason =
+                format!("the signer {} refused this request: {}", self.address, reply.status);
+            let mut refusal = HttpResponse::new(reason.into());
+            *refusal.status_mut() = reqwest::StatusCode::FORBIDDEN;
+            return Ok(Err(refusal));
+        }
+        let signature: Signature = serde_json::from_slice(&reply.content).map_err(|error| {
+            let reason = format!("expected `uri` and `headers`: {error}");
+            self.failed(HttpErrorKind::Unknown, reason)
+        })?;
+        if reply.is_private {
+            let served = if signature.covers(RANGE) { own_range } else { any_range };
+            self.cache(served, signature.clone());
+        }
+        Ok(Ok(signature))
+    }
+
+    /// Send a request to the signer and return its reply.
+    async fn ask(
+        &self,
+        request: &HttpRequest,
+        any_range: &Use,
+        headers: Headers,
+    ) -> Result<Reply, HttpError> {
         let body = Request {
             region: &self.region,
             uri: any_range.address.clone(),
@@ -175,46 +214,26 @@ impl Signer {
             body: body_of(request),
             provider: "s3",
         };
-        let failed = |kind, reason: String| {
-            HttpError::new(
-                kind,
-                std::io::Error::other(format!("signer {}: {reason}", self.address)),
-            )
-        };
         let content = serde_json::to_vec(&body)
-            .map_err(|error| failed(HttpErrorKind::Unknown, error.to_string()))?;
+            .map_err(|error| self.failed(HttpErrorKind::Unknown, error.to_string()))?;
         let mut post = self.client.post(self.address.clone());
         for (name, value) in &self.headers {
             post = post.header(name, value);
         }
         let post = post.header("content-type", "application/json").body(content);
-        let unreachable =
-            |error: reqwest::Error| failed(HttpErrorKind::Connect, error.without_url().to_string());
+        let unreachable = |error: reqwest::Error| {
+            self.failed(HttpErrorKind::Connect, error.without_url().to_string())
+        };
         let response = post.send().await.map_err(unreachable)?;
+        let cache_control = response.headers().get(CACHE_CONTROL);
+        let is_private =
+            cache_control.is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"private"));
         let status = response.status();
-        let is_private = response
-            .headers()
-            .get(CACHE_CONTROL)
-            .is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"private"));
-        let content = response.bytes().await.map_err(unreachable)?;
-        if status.is_server_error() || matches!(status.as_u16(), 408 | 429) {
-            let reason = format!("expected status 200, got {status}");
-            return Err(failed(HttpErrorKind::Connect, reason));
-        }
-        if !status.is_success() {
-            let reason = format!("the signer {} refused this request: {status}", self.address);
-            let mut refusal = HttpResponse::new(reason.into());
-            *refusal.status_mut() = reqwest::StatusCode::FORBIDDEN;
-            return Ok(Err(refusal));
-        }
-        let signature: Signature = serde_json::from_slice(&content).map_err(|error| {
-            failed(HttpErrorKind::Unknown, format!("expected `uri` and `headers`: {error}"))
-        })?;
-        if is_private {
-            let served = if signature.covers(RANGE) { own_range } else { any_range.clone() };
-            self.cache(served, signature.clone());
-        }
-        Ok(Ok(signature))
+        Ok(Reply { status, is_private, content: response.bytes().await.map_err(unreachable)? })
+    }
+
+    fn failed(&self, kind: HttpErrorKind, reason: String) -> HttpError {
+        HttpError::new(kind, std::io::Error::other(format!("signer {}: {reason}", self.address)))
     }
 
     fn cached(&self, key: &Use) -> Option<Signature> {

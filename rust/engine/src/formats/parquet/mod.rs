@@ -4,6 +4,7 @@ pub(crate) mod ahead;
 pub(crate) mod bloom;
 pub(crate) mod column_groups;
 pub(crate) mod cut;
+mod delivery;
 pub(crate) mod encrypted;
 pub(crate) mod file;
 pub(crate) mod flat;

@@ -15,8 +15,9 @@ use parquet::basic::Compression;
 
 use super::ahead::ranges;
 use super::column_groups::{column_groups, side_by_side};
+use super::delivery::Delivery;
 use super::encrypted::has_encrypted_columns;
-use super::file::{OpenFile, arrow_error, check_row_group, guarded, parquet_error};
+use super::file::{OpenFile, arrow_error, guarded, parquet_error};
 use super::flat::{FlatGroup, FlatRows};
 use super::page_header::CheckedPages;
 use super::pages::RowRanges;
@@ -101,70 +102,47 @@ impl Unit {
         (batch_size, limit): (BatchSize, Option<usize>),
         emit: &mut dyn FnMut(RecordBatch) -> bool,
     ) -> Result<()> {
-        let file = &self.file;
+        let location = &self.file.location;
+        let rows = self.batch_rows(batch_size);
+        let next = self.first_row + self.rows.start;
+        if let Some(group) = &self.flat {
+            // The flat decoder drops deleted rows while it decodes.
+            let deleted = DeletedRows { positions: None, keys: vec![], next };
+            let mut delivery = Delivery::new(location, deleted, &self.file.output, limit, emit);
+            return self.decode_flat(group, &source, (rows, limit), &mut delivery);
+        }
         let (output, keys) = self.output();
-        // The flat decoder drops deleted rows while it decodes.
-        let is_flat = self.flat.is_some();
-        let (selection, positions) = if is_flat { (None, None) } else { self.selection() };
+        let (selection, positions) = self.selection();
         // The decoder's limit counts rows that are dropped after decoding, so it applies only without such rows.
         let most = limit.filter(|_| keys.is_empty() && positions.is_none());
-        let dropped = if is_flat { vec![] } else { keys.clone() };
-        let next = self.first_row + self.rows.start;
-        let mut deleted = DeletedRows { positions, keys: dropped, next };
-        let mut left = limit.unwrap_or(usize::MAX);
-        let (mut decoded_rows, mut stopped) = (0_u64, limit == Some(0));
-        let output = if is_flat { &file.output } else { output };
-        let mut take = |decoded: RecordBatch| {
-            decoded_rows += decoded.num_rows() as u64;
-            let kept = deleted.drop_from(decoded)?;
-            let batch = output.make(&kept).map_err(|error| arrow_error(&file.location, error))?;
-            // Free the decoded columns before `emit`, which may block until a consumer takes the batch.
-            drop(kept);
-            left = left.saturating_sub(batch.num_rows());
-            stopped = !((batch.num_rows() == 0 || emit(batch)) && left > 0);
-            Ok::<bool, Error>(!stopped)
-        };
-        let rows = self.batch_rows(batch_size);
-        if let Some(group) = &self.flat {
-            let rows_left = limit.filter(|_| most.is_some() && file.tests.is_empty());
-            let batch_rows = rows_left.map_or(rows, |left| rows.min(left.max(1)));
-            let (tests, first_row) = (file.tests.as_slice(), self.first_row);
-            let flat = FlatRows { group, source: &source, output, tests, keys: &keys, first_row };
-            let failed = |error| parquet_error(&file.location, error);
-            return flat.decode(&self.flat_runs(), batch_rows, &failed, &mut take);
-        }
+        let deleted = DeletedRows { positions, keys, next };
+        let mut delivery = Delivery::new(location, deleted, output, limit, emit);
         if let Some(decoded) = self.small_group(&source, rows, selection.is_some()) {
-            take(decoded)?;
-            return Ok(());
+            return delivery.take(decoded).map(drop);
         }
-        let groups = self.column_groups(output);
-        let [leaves] = groups.as_slice() else {
-            let selection = self.tested(&source, rows, selection)?;
-            let expected = self.row_count(selection.as_ref());
-            self.decode_groups(
-                &groups,
-                &mut |leaves| self.reader(source.clone(), leaves, (rows, most), selection.clone()),
-                &mut take,
-            )?;
-            return match stopped {
-                true => Ok(()),
-                false => {
-                    check_row_group(&file.location, self.kept.row_group, decoded_rows, expected)
-                }
-            };
-        };
-        let expected = self.row_count(selection.as_ref());
-        let reader = self.builder(source, leaves, (rows, most), selection);
-        for decoded in self.built(self.filtered(reader))? {
-            if !take(decoded.map_err(|error| arrow_error(&file.location, error))?)? {
-                break;
-            }
+        match self.column_groups(output).as_slice() {
+            [leaves] => self.decode_columns(source, leaves, (rows, most), selection, &mut delivery),
+            groups => self.decode_groups(source, groups, (rows, most), selection, &mut delivery),
         }
-        // The row count is checked only without row filters: the decoder does not report how many rows a filter drops.
-        match stopped || !file.tests.is_empty() {
-            true => Ok(()),
-            false => check_row_group(&file.location, self.kept.row_group, decoded_rows, expected),
-        }
+    }
+
+    /// Decode columns page by page.
+    fn decode_flat(
+        &self,
+        group: &FlatGroup,
+        source: &DataFile,
+        (rows, limit): (usize, Option<usize>),
+        delivery: &mut Delivery<'_>,
+    ) -> Result<()> {
+        let file = &self.file;
+        let (output, (_, keys)) = (&file.output, self.output());
+        let rows_left = limit.filter(|_| keys.is_empty() && file.tests.is_empty());
+        let batch_rows = rows_left.map_or(rows, |left| rows.min(left.max(1)));
+        let (tests, first_row) = (file.tests.as_slice(), self.first_row);
+        let flat = FlatRows { group, source, output, tests, keys: &keys, first_row };
+        let failed = |error| parquet_error(&file.location, error);
+        let mut take = |decoded| delivery.take(decoded);
+        flat.decode(&self.flat_runs(), batch_rows, &failed, &mut take)
     }
 
     /// Decode a whole row group as one batch. `None` if the row group is larger than a batch or has a selection or a
@@ -186,27 +164,54 @@ impl Unit {
         group.decode(&levels).ok()
     }
 
+    /// Decode the columns `leaves` batch by batch.
+    fn decode_columns(
+        &self,
+        source: DataFile,
+        leaves: &BTreeSet<usize>,
+        rows: (usize, Option<usize>),
+        selection: Option<(RowSelection, RowSelectionPolicy)>,
+        delivery: &mut Delivery<'_>,
+    ) -> Result<()> {
+        let expected = self.row_count(selection.as_ref());
+        let builder = self.builder(source, leaves, rows, selection);
+        for decoded in self.built(self.filtered(builder))? {
+            if !delivery.take(decoded.map_err(|error| arrow_error(&self.file.location, error))?)? {
+                break;
+            }
+        }
+        // The row count is checked only without row filters: the decoder does not report how many rows a filter drops.
+        match self.file.tests.is_empty() {
+            true => delivery.check(self.kept.row_group, expected),
+            false => Ok(()),
+        }
+    }
+
     /// Decode all rows of each column group in turn, then join the groups batch by batch.
     fn decode_groups(
         &self,
+        source: DataFile,
         groups: &[BTreeSet<usize>],
-        reader: &mut dyn FnMut(&BTreeSet<usize>) -> Result<ParquetRecordBatchReader>,
-        take: &mut dyn FnMut(RecordBatch) -> Result<bool>,
+        rows: (usize, Option<usize>),
+        selection: Option<(RowSelection, RowSelectionPolicy)>,
+        delivery: &mut Delivery<'_>,
     ) -> Result<()> {
         let failed = |error| arrow_error(&self.file.location, error);
+        let selection = self.tested(&source, rows.0, selection)?;
         let mut parts = Vec::with_capacity(groups.len());
         for leaves in groups {
-            let decoded: std::result::Result<Vec<_>, _> = reader(leaves)?.collect();
+            let reader = self.reader(source.clone(), leaves, rows, selection.clone())?;
+            let decoded: std::result::Result<Vec<_>, _> = reader.collect();
             parts.push(decoded.map_err(failed)?.into_iter());
         }
         while let Some(batches) = parts.iter_mut().map(Iterator::next).collect::<Option<Vec<_>>>() {
             let decoded = side_by_side(&batches).map_err(failed)?;
             drop(batches);
-            if !take(decoded)? {
+            if !delivery.take(decoded)? {
                 break;
             }
         }
-        Ok(())
+        delivery.check(self.kept.row_group, self.row_count(selection.as_ref()))
     }
 
     /// Return the rows of a selection that pass the row filters, whose columns are decoded separately.
