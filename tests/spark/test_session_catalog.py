@@ -40,3 +40,14 @@ def attached_calls(spark, tmp_path):
 def test_attach_takes_few_calls_for_each_table(attached_calls):
     attached_calls(1)
     assert attached_calls(5) - attached_calls(2) <= 3 * CALLS_OF_A_TABLE
+
+
+def test_attach_warns_of_a_table_that_spark_cannot_show(spark, tmp_path):
+    catalog = load_catalog("timed", type="sql", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=str(tmp_path))
+    catalog.create_namespace("db")
+    catalog.create_table("db.hours", pa.schema([("hour", pa.time64("us"))]))
+    with pytest.warns(UserWarning, match="attach: db.hours is left out of timed_db: ") as found:
+        lake = icefloe.spark.attach(spark, catalog, "timed")
+    icefloe.spark.detach(spark, "timed")
+    assert lake.tables() == {}
+    assert [warning.filename for warning in found] == [__file__]

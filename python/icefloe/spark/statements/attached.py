@@ -87,30 +87,9 @@ class AttachedCatalog:
 
         Statements through :func:`icefloe.spark.sql` do this for the tables that they change. Rows need no refresh.
         """
-        if not self.views:
-            return
-        databases = database_names(self.name, _namespaces(self.catalog))
-        found: set[Identifier] = set()
-        changed: list[_View] = []
-        for space, database in databases.items():
-            for identifier, table in table_names(self.catalog.list_tables(space)).items():
-                found.add(identifier)
-                view = self._view(identifier, database, table)
-                if view is not None and self._tables.get(identifier) != (database, table, view.schema):
-                    changed.append(view)
-        # Where statements create them, the first data source of a JVM starts a Python process, and the first statement compiles
-        # much of Spark: at the same time.
-        with ThreadPoolExecutor(1) as pool:
-            registered = pool.submit(self._register, changed)
-            created = {database for database in databases.values() if self._claim(database)}
-            registered.result()
-        for identifier in [one for one in self._tables if one not in found]:
-            self._drop(identifier)
-        for view in changed:
-            self._show(view, replace=view.database not in created)
-        for database in self._databases - set(databases.values()):
-            self.spark.sql(f"DROP DATABASE IF EXISTS {database} CASCADE")
-        self._databases &= set(databases.values())
+        if self.views:
+            with ThreadPoolExecutor(1) as pool:
+                self._refresh(pool)
 
     def tables(self) -> dict[str, str]:
         """Return the name in Spark's own catalog of each table, by the table's identifier.
@@ -140,12 +119,14 @@ class AttachedCatalog:
                 return identifier
         return None
 
-    def prepare(self) -> None:
-        """Have the JVM prepare its own catalog while this process loads the modules of tables and data sources."""
+    def show(self) -> None:
+        """Bring the tables into Spark's own catalog, which the JVM prepares while this process loads modules and tables."""
         with ThreadPoolExecutor(1) as pool:
             prepared = pool.submit(self._session.prepare)
-            for name in _MODULES_OF_TABLES if self.views else ():
-                import_module(name)
+            if self.views:
+                for name in _MODULES_OF_TABLES:
+                    import_module(name)
+                self._refresh(pool)
             prepared.result()
 
     def detach(self) -> None:
@@ -154,6 +135,30 @@ class AttachedCatalog:
             self.spark.sql(f"DROP DATABASE IF EXISTS {database} CASCADE")
         self._tables.clear()
         self._databases.clear()
+
+    def _refresh(self, pool: ThreadPoolExecutor) -> None:
+        """Bring the tables in Spark's own catalog up to date; the pool has one thread, for calls that take the JVM long."""
+        databases = database_names(self.name, _namespaces(self.catalog))
+        found: set[Identifier] = set()
+        changed: list[_View] = []
+        for space, database in databases.items():
+            for identifier, table in table_names(self.catalog.list_tables(space)).items():
+                found.add(identifier)
+                view = self._view(identifier, database, table)
+                if view is not None and self._tables.get(identifier) != (database, table, view.schema):
+                    changed.append(view)
+        # Where statements create them, the first data source of a JVM starts a Python process, and the first statement compiles
+        # much of Spark: at the same time.
+        claimed = pool.submit(self._claim_all, list(databases.values()))
+        self._register(changed)
+        created = claimed.result()
+        for identifier in [one for one in self._tables if one not in found]:
+            self._drop(identifier)
+        for view in changed:
+            self._show(view, replace=view.database not in created)
+        for database in self._databases - set(databases.values()):
+            self.spark.sql(f"DROP DATABASE IF EXISTS {database} CASCADE")
+        self._databases &= set(databases.values())
 
     def _view(self, identifier: Identifier, database: str, table: str) -> _View | None:
         """Return how Spark's own catalog shows a table; None if it cannot."""
@@ -165,7 +170,7 @@ class AttachedCatalog:
         except NoSuchTableError:  # dropped since it was listed, or a table of another format
             return None
         except (FeatureUnsupportedError, ValidationError) as error:
-            warnings.warn(f"attach: {'.'.join(identifier)} is left out of {database}: {error}", stacklevel=4)
+            warnings.warn(f"attach: {'.'.join(identifier)} is left out of {database}: {error}", stacklevel=5)
             return None
 
     def _register(self, views: list[_View]) -> None:
@@ -184,6 +189,10 @@ class AttachedCatalog:
     def _drop(self, identifier: Identifier) -> None:
         database, table, _ = self._tables.pop(identifier)
         self.spark.sql(f"DROP TABLE IF EXISTS {database}.`{table}`")
+
+    def _claim_all(self, databases: list[str]) -> set[str]:
+        """Create databases of attached tables, and return the ones that were not there."""
+        return {database for database in databases if self._claim(database)}
 
     def _claim(self, database: str) -> bool:
         """Create a database of attached tables; return False if it is there already."""
@@ -250,8 +259,7 @@ def attach(spark: Any, catalog: Catalog, name: str = "lake", *, views: bool = Tr
         )
     shared = not isinstance(catalog, InMemoryCatalog)
     lake = AttachedCatalog(session, catalog, name.lower(), views=views and shared)
-    lake.prepare()
-    lake.refresh()
+    lake.show()
     known[name.lower()] = lake
     if shared:
         from icefloe.spark.statements.table_functions import register_functions
