@@ -223,7 +223,7 @@ def test_merge_conditions_may_have_lambdas(sql):
     )
     assert sql(f"SELECT id, tags FROM {name} ORDER BY id") == [(1, ["A", "B"]), (3, None), (9, ["y"])]
     for query in ("SELECT 1", "VALUES (1)"):
-        with pytest.raises(FeatureUnsupportedError, match="a clause has no subqueries"):
+        with pytest.raises(FeatureUnsupportedError, match="MERGE, ON: subqueries are not supported here"):
             sql(f"MERGE INTO {name} t USING (SELECT 1L AS id) s ON exists({query}) WHEN MATCHED THEN DELETE")
 
 

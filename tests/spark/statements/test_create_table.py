@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from icefloe.exceptions import ValidationError
+from icefloe.exceptions import FeatureUnsupportedError, ValidationError
 
 
 def test_table_of_a_query_has_no_required_fields_at_any_depth(sql, lake):
@@ -109,3 +109,37 @@ def test_units_of_time_of_two_columns_and_of_later_changes_are_not_redundant(sql
     sql("ALTER TABLE lake.db.two_times ADD PARTITION FIELD hours(a)")
     names = [field.name for field in lake.catalog.load_table("db.two_times").spec().fields]
     assert names == ["a_day", "b_hour", "a", "a_hour"]
+
+
+def test_using_names_a_file_format(sql, lake):
+    for name in ("parquet", "ORC", "avro"):
+        sql(f"CREATE TABLE lake.db.of_{name} (id int) USING {name}")
+        sql(f"INSERT INTO lake.db.of_{name} VALUES (1)")
+        table = lake.catalog.load_table(f"db.of_{name}")
+        assert table.properties["write.format.default"] == name.lower()
+        assert sql(f"SELECT DISTINCT lower(file_format) FROM lake.db.of_{name}.files") == [(name.lower(),)]
+    contradiction = "USING orc TBLPROPERTIES ('write.format.default' = 'avro')"
+    for clauses in (contradiction, "TBLPROPERTIES ('write.format.default' = 'avro') USING orc"):
+        with pytest.raises(ValidationError, match="USING: expected the file format of the property"):
+            sql(f"CREATE TABLE lake.db.of_two (id int) {clauses}")
+    with pytest.raises(ValidationError, match="USING: expected icefloe, iceberg, parquet, orc, avro, got csv"):
+        sql("CREATE TABLE lake.db.of_csv (id int) USING csv")
+
+
+def test_options_and_buckets_have_the_meaning_of_the_java_runtime(sql, lake):
+    sql(
+        "CREATE TABLE lake.db.clustered (id int, p string) PARTITIONED BY (p) CLUSTERED BY (id) INTO 4 BUCKETS OPTIONS ('a' = 'b')"
+    )
+    table = lake.catalog.load_table("db.clustered")
+    assert {key: table.properties[key] for key in ("a", "option.a")} == {"a": "b", "option.a": "b"}
+    assert [(field.name, str(field.transform)) for field in table.spec().fields] == [
+        ("p", "identity"),
+        ("id_bucket", "bucket[4]"),
+    ]
+    for clause, problem in (
+        ("CLUSTERED BY (id, p) INTO 4 BUCKETS", "CLUSTERED BY: expected one column, got id, p"),
+        ("CLUSTERED BY (id) SORTED BY (p) INTO 4 BUCKETS", "SORTED BY is not supported"),
+        ("STORED AS orc", "STORED is not supported"),
+    ):
+        with pytest.raises((ValidationError, FeatureUnsupportedError), match=problem):
+            sql(f"CREATE TABLE lake.db.clustered_2 (id int, p string) {clause}")

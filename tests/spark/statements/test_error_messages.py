@@ -109,7 +109,12 @@ OTHERS = (
     "CALL lake.system.create_changelog_view('{i}', 'v', map('nope', '1'))",
     "CREATE TABLE lake.db.wrong USING icefloe",
     "CREATE TABLE lake.db.wrong (id int) AS SELECT 1",
-    "CREATE TABLE lake.db.wrong (id int) USING parquet",
+    "CREATE TABLE lake.db.wrong (id int) USING csv",
+    "CREATE TABLE lake.db.wrong (id int) USING orc TBLPROPERTIES ('write.format.default' = 'avro')",
+    "CREATE TABLE lake.db.wrong (id int) STORED AS orc",
+    "CREATE TABLE lake.db.wrong (id int, n int) CLUSTERED BY (id, n) INTO 4 BUCKETS",
+    "CREATE TABLE lake.db.wrong (id int) CLUSTERED BY (id) SORTED BY (id) INTO 4 BUCKETS",
+    "CREATE TABLE lake.db.wrong (at timestamp) PARTITIONED BY (days(at), hours(at))",
     "CREATE TABLE lake.db.wrong (id int) TBLPROPERTIES ('location' = '/x')",
     "CREATE TABLE lake.db.wrong (id int) PARTITIONED BY (id, p string)",
     "CREATE TABLE lake.db.wrong PARTITIONED BY (p string) AS SELECT 1 AS id",
@@ -165,6 +170,7 @@ OTHERS = (
     MERGE + "t.id = s.id WHEN MATCHED THEN UPDATE SET id = 'x'",
     MERGE + "t.id = s.id WHEN MATCHED THEN UPDATE SET name = s.*",
     MERGE + "t.id = s.id WHEN MATCHED AND EXISTS (SELECT 1) THEN DELETE",
+    MERGE + "t.id = s.id WHEN MATCHED THEN UPDATE SET name = (SELECT max(t.name))",
     MERGE + "t.id = s.id WHEN MATCHED AND id = 1 THEN DELETE",
     MERGE + "t.id = s.id WHEN MATCHED AND s.nope = 1 THEN DELETE",
 )
@@ -187,8 +193,23 @@ def causes(spark, lake, name):
     def run(text, args):
         return lambda: icefloe.spark.sql(spark, text.format(t=name, i=".".join(identifier)), args)
 
+    def run_with_case(text):
+        """Run a statement in a session that distinguishes case."""
+
+        def run_it():
+            spark.conf.set("spark.sql.caseSensitive", "true")
+            try:
+                run(text, None)()
+            finally:
+                spark.conf.unset("spark.sql.caseSensitive")
+
+        return run_it
+
     return {
         **{text: run(text, args) for text, args in statements},
+        "MERGE, * of other case": run_with_case(
+            "MERGE INTO {t} t USING (SELECT 1L id, 'x' NAME) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET *"
+        ),
         "attach under a dotted name": attach("a.b"),
         "attach under a name in use": attach("lake"),
         "attach over a database of Spark": attach("own"),

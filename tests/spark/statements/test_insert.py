@@ -171,3 +171,12 @@ def test_overwrites_have_the_operation_of_the_java_runtime(sql, lake, verb, rows
         sql(f"INSERT INTO {made} {query}")
     sql(f"INSERT {verb.format(made)} {rows}")
     assert lake.catalog.load_table(made.removeprefix("lake.")).current_snapshot().operation.value == operation
+
+
+@pytest.mark.parametrize("partition", ["id = 1", "id", "p = 'a', id = 1"])
+def test_partition_of_insert_names_identity_partition_columns(sql, lake, partition):
+    sql("CREATE TABLE IF NOT EXISTS lake.db.by_p (id int, p string) PARTITIONED BY (p, bucket(2, id))")
+    for verb in ("INTO", "OVERWRITE"):
+        with pytest.raises(ValidationError, match=r"PARTITION: expected identity partition columns \(p\), got id"):
+            sql(f"INSERT {verb} lake.db.by_p PARTITION ({partition}) SELECT 1, 'a'")
+    assert lake.catalog.load_table("db.by_p").current_snapshot() is None

@@ -6,7 +6,7 @@ import itertools
 
 import icefloe.spark
 import pytest
-from icefloe.exceptions import SchemaMismatchError, ValidationError, ValidationException
+from icefloe.exceptions import FeatureUnsupportedError, SchemaMismatchError, ValidationError, ValidationException
 from icefloe.spark.dml.join import MergeSource
 
 NUMBERS = itertools.count()
@@ -114,3 +114,47 @@ def test_merge_leaves_a_cached_source_in_the_cache(spark, sql, name, catalog):
     assert changes.storageLevel.useMemory
     assert changes.collect() == first
     changes.unpersist()
+
+
+SOURCE = "(SELECT * FROM VALUES (1L, 'x'), (9L, 'y') AS v(id, s)) s ON t.id = s.id"
+
+
+def test_merge_takes_scalar_subqueries_as_values(spark, sql, name):
+    sql(
+        f"WITH most AS (SELECT max(id) AS id FROM {name}) MERGE INTO {name} t USING {SOURCE} "
+        f"WHEN MATCHED THEN UPDATE SET name = concat((SELECT max(name) FROM {name}), s.s, '(SELECT 1)') "
+        "WHEN NOT MATCHED THEN INSERT (id, name) VALUES (s.id + (SELECT id FROM most), (SELECT CAST(NULL AS string) WHERE false)) "
+        "WHEN NOT MATCHED BY SOURCE AND t.id = 2 THEN UPDATE SET name = (WITH w AS (SELECT 'w' AS c) SELECT c FROM w)"
+    )
+    assert sql(f"SELECT * FROM {name} ORDER BY id") == [(1, "bx(SELECT 1)"), (2, "w"), (3, None), (12, None)]
+    assert [view.name for view in spark.catalog.listTables() if view.name.startswith("icefloe_scalar")] == []
+
+
+@pytest.mark.parametrize(
+    ("clauses", "problem"),
+    [
+        ("WHEN MATCHED AND t.id = (SELECT 1) THEN DELETE", "MERGE, condition of WHEN MATCHED: subqueries are not"),
+        (
+            "WHEN NOT MATCHED AND s.id IN (SELECT 1) THEN INSERT (id) VALUES (s.id)",
+            "MERGE, condition of WHEN NOT MATCHED: subqueries are not",
+        ),
+        (
+            "WHEN NOT MATCHED BY SOURCE AND EXISTS (SELECT 1) THEN DELETE",
+            "MERGE, condition of WHEN NOT MATCHED BY SOURCE: subqueries are not",
+        ),
+        (
+            "WHEN MATCHED THEN UPDATE SET name = IF(s.id IN (SELECT 1), 'a', 'b')",
+            "MERGE, UPDATE SET: subqueries are not",
+        ),
+        (
+            "WHEN MATCHED THEN UPDATE SET name = (SELECT max(t.name))",
+            "MERGE, UPDATE SET: .*reads no column of the merged",
+        ),
+        ("WHEN NOT MATCHED THEN INSERT (id) VALUES ((SELECT s.id))", "MERGE, INSERT VALUES: .*reads no column of the"),
+    ],
+)
+def test_merge_refuses_other_subqueries_with_their_clause(sql, name, clauses, problem):
+    with pytest.raises((FeatureUnsupportedError, ValidationError), match=problem) as error:
+        sql(f"MERGE INTO {name} t USING {SOURCE} {clauses}")
+    assert "the query of USING, as a column of the source" in str(error.value)
+    assert sql(f"SELECT count(name) FROM {name}") == [(2,)]

@@ -51,3 +51,15 @@ def test_describe_of_a_column_and_of_a_query(sql, name):
             ("id", "bigint", None),
             ("n", "string", None),
         ]
+
+
+def test_describe_of_a_metadata_table_shows_its_columns(sql, lake):
+    sql("CREATE TABLE lake.db.described (id int) PARTITIONED BY (bucket(2, id))")
+    found = sql("DESCRIBE lake.db.described.snapshots")
+    assert [row[:2] for row in found[:3]] == [
+        ("committed_at", "timestamp"),
+        ("snapshot_id", "bigint"),
+        ("parent_id", "bigint"),
+    ]
+    assert len(found) == 6
+    assert sql("DESCRIBE lake.db.described.snapshots operation")[1] == ("data_type", "string")

@@ -8,9 +8,9 @@ from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 from pyspark.sql import types as spark_types
 
 from icefloe.exceptions import SchemaMismatchError
+from icefloe.spark.statements.column_names import column_named
 from icefloe.spark.types.conform import fits
 from icefloe.spark.types.struct_order import in_order_of, names_match, type_in_order_of
-from icefloe.table.row_level.clause_sql.scope import named
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +22,15 @@ _MOMENTS = (spark_types.DateType, spark_types.TimestampType, spark_types.Timesta
 _ATOMIC = (*_NUMBERS, *_MOMENTS, spark_types.StringType, spark_types.BooleanType)
 
 
-def assigned(frame: DataFrame, struct: Any, columns: Sequence[str], label: str, *, by_name: bool = False) -> DataFrame:
+def assigned(  # noqa: PLR0913 - the parts of one assignment
+    frame: DataFrame,
+    struct: Any,
+    columns: Sequence[str],
+    label: str,
+    *,
+    by_name: bool = False,
+    case_sensitive: bool = False,
+) -> DataFrame:
     """Return the columns of a frame, in order, as columns of a table; the table's other columns are left out.
 
     Args:
@@ -31,6 +39,7 @@ def assigned(frame: DataFrame, struct: Any, columns: Sequence[str], label: str, 
         columns: Column of the table for each column of the frame.
         label: The statement, for errors.
         by_name: Match the fields of structs by name, as Spark does in all statements but INSERT by position.
+        case_sensitive: Match names of columns in their case.
 
     Raises:
         SchemaMismatchError: There are more or fewer columns, a column does not exist, or its values cannot be stored.
@@ -39,7 +48,7 @@ def assigned(frame: DataFrame, struct: Any, columns: Sequence[str], label: str, 
         raise SchemaMismatchError(
             f"{label}: expected {len(columns)} values for {', '.join(columns)}, got {len(frame.columns)} values"
         )
-    names = [named(name, struct.names) for name in columns]
+    names = [column_named(name, struct.names, case_sensitive=case_sensitive) for name in columns]
     unknown = [name for name, known in zip(columns, names, strict=True) if known is None]
     if unknown:
         raise SchemaMismatchError(

@@ -46,7 +46,8 @@ def update(statement: Statement, text: str) -> DataFrame:
     target = _planned(statement, reference, parts, alias, condition, "update")
     struct = target.struct
     qualifier = quoted(alias)
-    values = set_values(assignments, struct, alias, qualifier, str, "UPDATE")
+    exact = statement.case_sensitive()
+    values = set_values(assignments, struct, alias, qualifier, str, "UPDATE", case_sensitive=exact)
     selected = [
         f"({values[field.name]}) AS c{index}"
         if field.name in values

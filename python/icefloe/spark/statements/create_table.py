@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from icefloe.typedef import Identifier
 
 _FORMATS = ("icefloe", "iceberg")
+_FILE_FORMATS = ("parquet", "orc", "avro")
+_FILE_FORMAT = "write.format.default"
 _RESERVED = {
     "location": "the clause LOCATION",
     "provider": "the clause USING",
@@ -53,8 +55,10 @@ class Definition:
         if_not_exists: A table that exists is left as it is.
         columns: Texts of the columns; None without columns.
         partitioning: Items of PARTITIONED BY.
+        buckets: Partition field of CLUSTERED BY; None without it.
         location: LOCATION.
-        properties: TBLPROPERTIES and COMMENT.
+        file_format: The file format that USING names; None if it names the table format.
+        properties: TBLPROPERTIES, OPTIONS and COMMENT.
         query: Text of the query after AS.
     """
 
@@ -64,6 +68,8 @@ class Definition:
     if_not_exists: bool = False
     columns: list[str] | None = None
     partitioning: list[str] = field(default_factory=list)
+    buckets: str | None = None
+    file_format: str | None = None
     location: str | None = None
     properties: dict[str, str] = field(default_factory=dict)
     query: str | None = None
@@ -140,6 +146,7 @@ def parsed_definition(text: str) -> Definition:
         given.add(word.text.upper())
         _clause(cursor, made)
     _take_typed_partitions(made)
+    _take_buckets_and_format(made)
     if made.columns is None and made.query is None:
         raise ValidationError(f"CREATE TABLE {'.'.join(made.name)}: expected columns or AS with a query, got neither")
     if made.columns is not None and made.query is not None:
@@ -151,11 +158,16 @@ def parsed_definition(text: str) -> Definition:
 
 def _clause(cursor: Cursor, made: Definition) -> None:
     if cursor.accept("USING"):
-        name = cursor.name().lower()
-        if name not in _FORMATS:
-            raise ValidationError(f"USING: expected {' or '.join(_FORMATS)}, got {name}")
+        _take_format(cursor, made)
     elif cursor.accept("PARTITIONED", "BY"):
         made.partitioning = cursor.items()
+    elif cursor.accept("CLUSTERED", "BY"):
+        made.buckets = _buckets(cursor)
+    elif cursor.accept("OPTIONS"):
+        options = properties_of(cursor)
+        check_not_reserved(options, _RESERVED, "OPTIONS")
+        # The Java runtime stores an option under both keys.
+        made.properties |= {**options, **{f"option.{key}": value for key, value in options.items()}}
     elif cursor.accept("TBLPROPERTIES"):
         properties = properties_of(cursor)
         check_not_reserved(properties, _RESERVED, "TBLPROPERTIES")
@@ -164,19 +176,62 @@ def _clause(cursor: Cursor, made: Definition) -> None:
         made.properties["comment"] = cursor.string()
     elif cursor.accept("LOCATION"):
         made.location = cursor.string()
-    elif cursor.accept("AS"):
+    elif cursor.accept("AS") or cursor.at("SELECT", "WITH", "FROM"):
         made.query = cursor.rest()
     else:
-        word = cursor.peek()
-        if word is not None and word.is_keyword("SELECT", "WITH", "FROM"):
-            made.query = cursor.rest()
-            return
-        if word is not None and word.is_keyword("OPTIONS", "CLUSTERED", "CLUSTER", "SORTED", "STORED", "ROW", "SKEWED"):
-            raise FeatureUnsupportedError(
-                f"CREATE TABLE: {word.text.upper()} is not supported; expected TBLPROPERTIES, PARTITIONED BY and, after the creation, "
-                f"ALTER TABLE ... WRITE ORDERED BY, got {word.text.upper()}"
-            )
-        raise cursor.error("USING, PARTITIONED BY, COMMENT, LOCATION, TBLPROPERTIES or AS")
+        raise _unknown_clause(cursor)
+
+
+def _take_buckets_and_format(made: Definition) -> None:
+    """Make a partition field of CLUSTERED BY, and a property of the file format after USING."""
+    if made.buckets is not None:
+        made.partitioning.append(made.buckets)
+    if made.file_format is None:
+        return
+    given = made.properties.get(_FILE_FORMAT, made.file_format)
+    if given.lower() != made.file_format:
+        raise ValidationError(
+            f"USING: expected the file format of the property {_FILE_FORMAT}, {given}, got {made.file_format}: leave one out"
+        )
+    made.properties[_FILE_FORMAT] = made.file_format
+
+
+def _unknown_clause(cursor: Cursor) -> Exception:
+    """Return the error for the clause that follows."""
+    word = cursor.peek()
+    if word is not None and word.is_keyword("CLUSTER", "SORTED", "STORED", "ROW", "SKEWED"):
+        return FeatureUnsupportedError(
+            f"CREATE TABLE: {word.text.upper()} is not supported; expected TBLPROPERTIES, PARTITIONED BY and, after the creation, "
+            f"ALTER TABLE ... WRITE ORDERED BY, got {word.text.upper()}"
+        )
+    return cursor.error("USING, PARTITIONED BY, CLUSTERED BY, COMMENT, LOCATION, OPTIONS, TBLPROPERTIES or AS")
+
+
+def _take_format(cursor: Cursor, made: Definition) -> None:
+    """Read the name after USING: that of the table format, or of the file format of the table's data files."""
+    name = cursor.name().lower()
+    if name in _FILE_FORMATS:
+        made.file_format = name
+    elif name not in _FORMATS:
+        raise ValidationError(f"USING: expected {', '.join(_FORMATS)}, {', '.join(_FILE_FORMATS)}, got {name}")
+
+
+def _buckets(cursor: Cursor) -> str:
+    """Return the partition field of `CLUSTERED BY (column) INTO n BUCKETS`, which follows."""
+    columns = cursor.items()
+    if cursor.at("SORTED"):
+        raise FeatureUnsupportedError(
+            "CREATE TABLE: SORTED BY is not supported; expected CLUSTERED BY without it, got SORTED BY: run ALTER TABLE ... WRITE ORDERED BY "
+            "after the creation"
+        )
+    cursor.expect("INTO")
+    number = cursor.number()
+    cursor.expect("BUCKETS")
+    if len(columns) != 1:
+        raise ValidationError(
+            f"CLUSTERED BY: expected one column, got {', '.join(columns)}: PARTITIONED BY takes a bucket for each column"
+        )
+    return f"bucket({number}, {columns[0]})"
 
 
 def _take_typed_partitions(made: Definition) -> None:

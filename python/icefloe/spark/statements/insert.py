@@ -15,6 +15,7 @@ from icefloe.spark.lexer import Cursor, split_items, words_of
 from icefloe.spark.maintenance.where import where
 from icefloe.spark.statements.assignment import assigned
 from icefloe.spark.statements.brackets import depths
+from icefloe.spark.statements.column_names import folded
 from icefloe.spark.statements.literals import with_literals
 from icefloe.spark.statements.null_safe import without_null_safe_comparisons
 from icefloe.spark.statements.query import frame_of_query
@@ -46,7 +47,8 @@ def insert(statement: Statement, text: str) -> None:
     cursor.accept("TABLE")
     reference = statement.references.resolve(cursor.names())
     table = reference.writable()
-    constants = _partition(cursor) if cursor.accept("PARTITION") else {}
+    exact = statement.case_sensitive()
+    constants = _partition(cursor, case_sensitive=exact) if cursor.accept("PARTITION") else {}
     if cursor.accept("IF", "NOT", "EXISTS"):
         raise FeatureUnsupportedError(
             "INSERT: IF NOT EXISTS is not supported; expected INSERT without it, got IF NOT EXISTS"
@@ -65,12 +67,13 @@ def insert(statement: Statement, text: str) -> None:
 
     struct = to_spark_schema(table.schema())
     static = _static_values(statement, struct, constants)
+    _check_partition_columns(statement, table, constants)
     frame = frame_of_query(statement, query)
     if by_name:
         columns = frame.columns
     elif columns is None:
         columns = [name for name in struct.names if name not in static]
-    rows = assigned(frame, struct, columns, "INSERT", by_name=by_name)
+    rows = assigned(frame, struct, columns, "INSERT", by_name=by_name, case_sensitive=exact)
     rows = rows.selectExpr("*", *(f"{value} AS {quoted(name)}" for name, value in static.items()))
     options = {"branch": reference.version["branch"]} if "branch" in reference.version else {}
     mode, more, row_filter = _mode(statement, table, overwrite=overwrite, condition=condition, static=static)
@@ -123,7 +126,8 @@ def _defaults_in_rows(words: list[Word]) -> list[Word]:
 
 def _static_values(statement: Statement, struct: Any, constants: dict[str, str | None]) -> dict[str, str]:
     """Return the SQL of the value of each column to which PARTITION gives one, in the column's type."""
-    fields = {field.name.lower(): field for field in struct.fields}
+    exact = statement.case_sensitive()
+    fields = {folded(field.name, case_sensitive=exact): field for field in struct.fields}
     unknown = [name for name in constants if name not in fields]
     if unknown:
         raise SchemaMismatchError(
@@ -136,6 +140,22 @@ def _static_values(statement: Statement, struct: Any, constants: dict[str, str |
         for name, value in constants.items()
         if value is not None
     }
+
+
+def _check_partition_columns(statement: Statement, table: Table, constants: dict[str, str | None]) -> None:
+    """Raise ValidationError if PARTITION names a column that is no identity partition column, as Spark does."""
+    exact = statement.case_sensitive()
+    names = [
+        table.schema().find_column_name(field.source_id) or ""
+        for field in table.spec().fields
+        if str(field.transform) == "identity"
+    ]
+    foreign = [name for name in constants if name not in {folded(one, case_sensitive=exact) for one in names}]
+    if foreign:
+        raise ValidationError(
+            f"INSERT, PARTITION: expected identity partition columns ({', '.join(names) or 'the table has none'}), got {foreign[0]}: select "
+            "its value in the query, or replace rows with REPLACE WHERE"
+        )
 
 
 def _mode(
@@ -153,17 +173,6 @@ def _mode(
         return "overwrite-partitions", {}, None
     if not static:
         return "overwrite", {}, None
-    identities = {
-        table.schema().find_column_name(field.source_id)
-        for field in table.spec().fields
-        if str(field.transform) == "identity"
-    }
-    foreign = [name for name in static if name not in identities]
-    if foreign:
-        raise ValidationError(
-            f"INSERT OVERWRITE: PARTITION expects identity partition columns ({', '.join(sorted(map(str, identities))) or 'none'}), got "
-            f"{foreign[0]}: use REPLACE WHERE"
-        )
     values = statement.values(list(static.values()))
     return "overwrite", {}, all_of(*map(functools.partial(_equal, table), static, values))
 
@@ -182,14 +191,15 @@ def _equal(table: Table, name: str, value: Any) -> BooleanExpression:
     return EqualTo(name, literal(value).to(kind))
 
 
-def _partition(cursor: Cursor) -> dict[str, str | None]:
+def _partition(cursor: Cursor, *, case_sensitive: bool) -> dict[str, str | None]:
     found: dict[str, str | None] = {}
     for item in cursor.items():
         inner = Cursor(item)
-        name = inner.name()
-        if name.lower() in found:
-            raise ValidationError(f"INSERT, PARTITION: column {name!r} is given twice; expected it once")
-        found[name.lower()] = inner.rest() if inner.accept("=") or inner.accept("==") else None
+        given = inner.name()
+        name = folded(given, case_sensitive=case_sensitive)
+        if name in found:
+            raise ValidationError(f"INSERT, PARTITION: column {given!r} is given twice; expected it once")
+        found[name] = inner.rest() if inner.accept("=") or inner.accept("==") else None
         inner.finish()
     if not found:
         raise cursor.error("a partition column in the parentheses before")

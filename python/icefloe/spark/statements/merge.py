@@ -18,6 +18,7 @@ from icefloe.spark.statements.literals import with_literals
 from icefloe.spark.statements.merge_scope import MergeScope
 from icefloe.spark.statements.on_condition import OnCondition
 from icefloe.spark.statements.query import frame_of_query, with_alias
+from icefloe.spark.statements.scalar_subquery import ScalarSubqueries
 from icefloe.spark.statements.set_clause import set_values
 from icefloe.spark.types.conform import quoted
 from icefloe.spark.types.to_spark import to_spark_schema
@@ -66,18 +67,20 @@ def merge(statement: Statement, text: str) -> DataFrame:
         cursor = Cursor(with_alias(cursor.rest(), source_parts, source_alias))
     condition = _until_when(cursor)
     source = frame_of_query(statement, f"{above}SELECT * FROM {source_text} AS {quoted(source_alias)}{names}")
-    scope = MergeScope(target, source_alias, to_spark_schema(table.schema()), source.schema, statement.spark)
-    on = OnCondition.of(condition, scope)
-    keyed, keys, only_if = _keyed(statement, source, on)
-    of_pairs = _all_of(on.of_pairs)
-    further = None if of_pairs is None else FurtherCondition(of_pairs, on.source_columns)
-    branch = reference.version.get("branch")
-    builder = MergeBuilder(table, keyed, keys, branch=branch, snapshot_properties={})
-    builder.of_loaded_version().only_if(only_if).only_pairs(further)
-    while not cursor.done:
-        cursor.expect("WHEN")
-        _clause(cursor, builder, scope)
-    return counts(statement, builder.execute())
+    structs = to_spark_schema(table.schema()), source.schema
+    with ScalarSubqueries(statement) as subqueries:
+        scope = MergeScope(target, source_alias, *structs, statement.spark, subqueries)
+        on = OnCondition.of(condition, scope)
+        keyed, keys, only_if = _keyed(statement, source, on)
+        of_pairs = _all_of(on.of_pairs)
+        further = None if of_pairs is None else FurtherCondition(of_pairs, on.source_columns)
+        branch = reference.version.get("branch")
+        builder = MergeBuilder(table, keyed, keys, branch=branch, snapshot_properties={})
+        builder.of_loaded_version().only_if(only_if).only_pairs(further)
+        while not cursor.done:
+            cursor.expect("WHEN")
+            _clause(cursor, builder, scope)
+        return counts(statement, builder.execute())
 
 
 def _source(cursor: Cursor) -> tuple[tuple[str, ...], str, str]:
@@ -139,7 +142,9 @@ def _clause(cursor: Cursor, builder: MergeBuilder, scope: MergeScope) -> None:
             cursor.accept("BY", "TARGET")
     condition = None
     if cursor.accept("AND"):
-        condition = scope.rewritten(_until(cursor, "THEN"), _side(matched=matched, by_source=by_source))
+        kind = "MATCHED" if matched else "NOT MATCHED BY SOURCE" if by_source else "NOT MATCHED"
+        side = _side(matched=matched, by_source=by_source)
+        condition = scope.rewritten(_until(cursor, "THEN"), side, f"condition of WHEN {kind}")
     cursor.expect("THEN")
     if matched or by_source:
         _change(cursor, builder, scope, condition, by_source=by_source)
@@ -163,8 +168,9 @@ def _change(
         scope.struct,
         scope.target,
         "target",
-        lambda value: scope.rewritten(value, side),
+        lambda value: scope.value(value, side, "UPDATE SET"),
         "MERGE",
+        case_sensitive=scope.case_sensitive,
     )
     values = scope.stored(values)
     (builder.when_not_matched_by_source_update if by_source else builder.when_matched_update)(values, condition)
@@ -184,7 +190,7 @@ def _insert(cursor: Cursor, builder: MergeBuilder, scope: MergeScope, condition:
         )
     # The default of every column is null.
     texts = ["NULL" if item.upper() == "DEFAULT" else item for item in items]
-    values = {name: scope.rewritten(text, "source") for name, text in zip(names, texts, strict=True)}
+    values = {name: scope.value(text, "source", "INSERT VALUES") for name, text in zip(names, texts, strict=True)}
     builder.when_not_matched_insert(scope.stored(values), condition)
 
 

@@ -10,8 +10,9 @@ from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 from pyspark.sql import types as spark_types
 from sqlglot import exp
 
-from icefloe.exceptions import FeatureUnsupportedError, ResolveError
+from icefloe.exceptions import FeatureUnsupportedError, ResolveError, SchemaMismatchError
 from icefloe.spark.statements.assignment import stored
+from icefloe.spark.statements.column_names import column_named, folded
 from icefloe.spark.statements.query import parsed
 from icefloe.spark.types.conform import fits, quoted
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pyspark.sql import DataFrame
+
+    from icefloe.spark.statements.scalar_subquery import ScalarSubqueries
 
 
 class MergeScope:
@@ -30,25 +33,32 @@ class MergeScope:
         struct: Spark schema of the target.
         source_struct: Spark schema of the source.
         spark: Session.
+        subqueries: Scalar subqueries of the statement.
     """
 
-    def __init__(self, target: str, source: str, struct: Any, source_struct: Any, spark: Any) -> None:
+    def __init__(  # noqa: PLR0913 - the parts of one statement
+        self, target: str, source: str, struct: Any, source_struct: Any, spark: Any, subqueries: ScalarSubqueries
+    ) -> None:
         self.struct = struct
         self.target = target
         self._source_struct = source_struct
         self._spark = spark
-        self._aliases = {target.lower(): "target", source.lower(): "source"}
+        self._subqueries = subqueries
+        self.case_sensitive = spark.conf.get("spark.sql.caseSensitive", "false") == "true"
+        self._aliases = {self._folded(target): "target", self._folded(source): "source"}
         self._columns = {"target": list(struct.names), "source": list(source_struct.names)}
 
-    def rewritten(self, text: str, side: str | None) -> str:
+    def rewritten(self, text: str, side: str | None, clause: str) -> str:
         """Return an expression with every column qualified by ``target`` or ``source``.
 
         Args:
             text: SQL text.
             side: The only side that it may read; None for both.
+            clause: The clause of the expression, for errors.
 
         Raises:
             ResolveError: A column does not exist, or both sides have it.
+            FeatureUnsupportedError: The expression has a subquery.
         """
         start = len("SELECT ")
         tree = parsed(f"SELECT {text}")
@@ -58,9 +68,14 @@ class MergeScope:
             or list(tree.find_all(exp.Select))[1:]
         ):
             raise FeatureUnsupportedError(
-                f"MERGE: a clause has no subqueries; expected columns of both tables, got {text}: join in the query of USING"
+                f"MERGE, {clause}: subqueries are not supported here; expected columns of both tables, got {text}: compute the subquery in "
+                "the query of USING, as a column of the source"
             )
         return _spliced(text, [(begin - start, end - start, new) for begin, end, new in self._edits(tree, side)])
+
+    def value(self, text: str, side: str | None, clause: str) -> str:
+        """Return a value as :meth:`rewritten` does, with a view of one row in the place of each scalar subquery."""
+        return self._subqueries.value(text, lambda one: self.rewritten(one, side, clause), clause)
 
     def columns(self, text: str) -> list[tuple[str, str]]:
         """Return side and name of each column that an expression reads."""
@@ -83,7 +98,7 @@ class MergeScope:
             ResolveError: The target has no such column.
             FeatureUnsupportedError: A field within a struct is named.
         """
-        if len(parts) == 2 and self._aliases.get(parts[0].lower()) == "target":
+        if len(parts) == 2 and self._aliases.get(self._folded(parts[0])) == "target":
             parts = parts[1:]
         if len(parts) != 1:
             raise FeatureUnsupportedError(
@@ -124,11 +139,18 @@ class MergeScope:
         """Return the values of `UPDATE SET *` and `INSERT *`; None if the merge takes the columns of the source as they are.
 
         Raises:
-            SchemaMismatchError: Spark stores no values of a source column's type in the table's column.
+            SchemaMismatchError: Spark stores no values of a source column's type in the table's column, or in a session that
+                distinguishes case, the source lacks a column.
         """
         names = {field.name: self._named("source", field.name) for field in self.struct.fields}
         found = {name: source for name, source in names.items() if source is not None}
-        if len(found) < len(names) or all(
+        missing = [name for name, source in names.items() if source is None]
+        if missing and self.case_sensitive:
+            raise SchemaMismatchError(
+                f"MERGE, *: the source has no column {missing[0]!r}; expected all columns of the table, got "
+                f"{', '.join(self._columns['source'])}: name the columns to set"
+            )
+        if missing or all(
             fits(self._source_struct[source].dataType, self.struct[name].dataType) for name, source in found.items()
         ):
             return None
@@ -147,7 +169,7 @@ class MergeScope:
     def _resolved(self, column: exp.Column, side: str | None) -> tuple[str, str, bool, int]:
         """Return side and name of a column, whether a nested field follows, and how many parts of the text are the column's name."""
         parts = [part.name for part in column.parts]
-        alias = self._aliases.get(parts[0].lower()) if len(parts) > 1 else None
+        alias = self._aliases.get(self._folded(parts[0])) if len(parts) > 1 else None
         if alias is not None:
             if side is not None and alias != side:
                 raise ResolveError(
@@ -169,9 +191,10 @@ class MergeScope:
         return known[0][0], known[0][1], len(parts) > 1, 1
 
     def _named(self, side: str, name: str) -> str | None:
-        exact = [one for one in self._columns[side] if one == name]
-        similar = exact or [one for one in self._columns[side] if one.lower() == name.lower()]
-        return similar[0] if len(similar) == 1 else None
+        return column_named(name, self._columns[side], case_sensitive=self.case_sensitive)
+
+    def _folded(self, name: str) -> str:
+        return folded(name, case_sensitive=self.case_sensitive)
 
 
 def _is_query(exists: exp.Exists) -> bool:

@@ -67,7 +67,7 @@ class OnCondition:
         equalities: dict[str, Equality] = {}
         of_source, of_pairs, read = [], [], dict[str, None]()
         for part in conjuncts(text):
-            rewritten = scope.rewritten(part, None)
+            rewritten = scope.rewritten(part, None, "ON")
             equality = _equality(part, scope)
             if equality is not None and equality.target not in equalities:
                 equalities[equality.target] = equality
@@ -126,7 +126,7 @@ def _equality(part: str, scope: MergeScope) -> Equality | None:
     for one, other in ((before, after), (after, before)):
         column = scope.target_column(one)
         if column is not None and all(side == "source" for side, _ in scope.columns(other)):
-            return Equality(column, scope.rewritten(other.strip(), "source"), null_safe)
+            return Equality(column, scope.rewritten(other.strip(), "source", "ON"), null_safe)
     return None
 
 

@@ -8,9 +8,9 @@ from pyspark.sql import types as spark_types
 
 from icefloe.exceptions import FeatureUnsupportedError, SchemaMismatchError, ValidationError
 from icefloe.spark.lexer import Cursor, split_items
+from icefloe.spark.statements.column_names import column_named
 from icefloe.spark.statements.literals import literal_text
 from icefloe.spark.types.conform import quoted
-from icefloe.table.row_level.clause_sql.scope import named
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +19,14 @@ if TYPE_CHECKING:
 
 
 def set_values(  # noqa: PLR0913 - the parts of one clause
-    text: str, struct: Any, alias: str, row: str, value_of: Callable[[str], str], label: str
+    text: str,
+    struct: Any,
+    alias: str,
+    row: str,
+    value_of: Callable[[str], str],
+    label: str,
+    *,
+    case_sensitive: bool,
 ) -> dict[str, str]:
     """Return the new value of each column that a SET clause changes, as Spark SQL.
 
@@ -32,6 +39,7 @@ def set_values(  # noqa: PLR0913 - the parts of one clause
         row: SQL of the row before the change, such as `target`.
         value_of: Returns the SQL of a value as it is to be evaluated.
         label: The statement, for errors.
+        case_sensitive: Match names in their case.
 
     Raises:
         ValidationError: A column or field is set twice, or an item is no assignment.
@@ -44,7 +52,7 @@ def set_values(  # noqa: PLR0913 - the parts of one clause
     changes: Fields = {}
     for item in items:
         cursor = Cursor(item)
-        path = _path(cursor.names(), struct, alias, label)
+        path = _path(cursor.names(), struct, alias, label, case_sensitive=case_sensitive)
         if not (cursor.accept("=") or cursor.accept("==")):
             raise cursor.error("= and a value")
         if cursor.done:
@@ -60,9 +68,9 @@ def set_values(  # noqa: PLR0913 - the parts of one clause
     return {name: _sql(value, struct[name].dataType, f"{row}.{quoted(name)}") for name, value in changes.items()}
 
 
-def _path(parts: tuple[str, ...], struct: Any, alias: str, label: str) -> tuple[str, ...]:
+def _path(parts: tuple[str, ...], struct: Any, alias: str, label: str, *, case_sensitive: bool) -> tuple[str, ...]:
     """Return the column of an assignment and the fields within it, in the table's spelling."""
-    if len(parts) > 1 and parts[0].lower() == alias.lower():
+    if len(parts) > 1 and column_named(parts[0], [alias], case_sensitive=case_sensitive) is not None:
         parts = parts[1:]
     kind, path = struct, list[str]()
     for part in parts:
@@ -71,7 +79,7 @@ def _path(parts: tuple[str, ...], struct: Any, alias: str, label: str) -> tuple[
             raise SchemaMismatchError(
                 f"{label}: {shown}: expected a struct around {part!r}, got {kind.simpleString()}: set the whole column {path[0]!r}"
             )
-        found = named(part, kind.names)
+        found = column_named(part, kind.names, case_sensitive=case_sensitive)
         if found is None:
             what = "the table has no column" if not path else f"{'.'.join(path)} has no field"
             raise SchemaMismatchError(f"{label}: {what} {part!r}; expected one of {', '.join(kind.names)}")
