@@ -5,11 +5,14 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 from icefloe.partitioning import PartitionField, PartitionSpec
+from icefloe.spark.stream import admission
+from icefloe.spark.stream.limits import Limits
 from icefloe.table.update.actions import RemoveSnapshotsUpdate
 from icefloe.transforms import IdentityTransform
 from pyspark.sql import types as T  # noqa: N812
 
 SCHEMA = T.StructType([T.StructField("id", T.LongType()), T.StructField("kind", T.IntegerType())])
+HAS_ADMISSION_CONTROL = admission.ignores_limits(None) or admission.read_limit(Limits(files=1)) is not None
 BY_KIND = PartitionSpec(PartitionField(2, 1000, IdentityTransform(), "kind"))
 
 

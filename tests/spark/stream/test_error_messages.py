@@ -18,10 +18,9 @@ from icefloe.table.update.actions import RemoveSnapshotsUpdate
 from icefloe.types import IntegerType, LongType
 
 from tests.spark.raised_texts import raised_texts, texts_without_a_case
-from tests.spark.stream.conftest import BY_KIND, SCHEMA, numbered
+from tests.spark.stream.conftest import BY_KIND, HAS_ADMISSION_CONTROL, SCHEMA, numbered
 from tests.spark.stream.engine import Query
 
-HAS_ADMISSION_CONTROL = admission.ignores_limits(None) or admission.read_limit(Limits(files=1)) is not None
 UNREACHABLE = {
     " has been committed": "the sink catches it",
     **({"options streaming-max-*: ": "this Spark has limits"} if HAS_ADMISSION_CONTROL else {}),

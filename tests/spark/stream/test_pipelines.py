@@ -14,7 +14,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
-from tests.spark.stream.conftest import BY_KIND, SCHEMA, expire, ids_of, numbered
+from tests.spark.stream.conftest import BY_KIND, HAS_ADMISSION_CONTROL, SCHEMA, expire, ids_of, numbered
 
 EPOCH = "spark.sql.streaming.epochId"
 
@@ -152,6 +152,24 @@ def test_expired_checkpoint_fails_the_query(pipeline, table):
     with pytest.raises(StreamingQueryException, match="were expired before the stream read them"):
         run()
     assert rows_of(target) == [(0, 0), (1, 0)]
+
+
+def test_table_rolled_back_and_forward_is_copied_once(pipeline, table):
+    run, target = pipeline
+    for start in (0, 2):
+        table.append(numbered(start, start + 2))
+    run()
+    first, second = ids_of(table)
+    table.manage_snapshots().rollback_to_snapshot(first).commit()
+    with pytest.raises(StreamingQueryException, match="was rolled back or its history replaced"):
+        run()
+    table.manage_snapshots().set_current_snapshot(second).commit()
+    if HAS_ADMISSION_CONTROL:
+        run()
+    else:  # Spark has recorded the end of the micro-batch that failed
+        with pytest.raises(StreamingQueryException, match=f"a new checkpoint location and start-snapshot-id={second}"):
+            run()
+    assert rows_of(target) == rows_of(table)
 
 
 # ---- merges of micro-batches
