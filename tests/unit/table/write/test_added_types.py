@@ -64,3 +64,19 @@ def test_values_of_other_types_are_read(catalog, tmp_path, kind, column, expecte
     assert table.scan("c is not null").to_arrow()["id"].to_pylist() == [0, 2]
     equal = "c = '00:00:01'" if kind == "time" else "c = X'616263'"
     assert table.scan(equal).to_arrow()["id"].to_pylist() == [0]
+
+
+@pytest.mark.parametrize("kind", ["timestamp", "timestamptz"])
+@pytest.mark.parametrize("file_zone", [None, "UTC"])
+@pytest.mark.parametrize("unit", ["ms", "us", "ns", "int96"])
+def test_timestamps_of_another_unit_and_zone_are_read(catalog, tmp_path, kind, file_zone, unit):
+    table = catalog.create_table("db.times", Schema(NestedField(1, "c", type_from_text(kind))))
+    path = str(tmp_path / "times.parquet")
+    arrow_unit = "us" if unit == "int96" else unit
+    value = dt.datetime(2024, 1, 2, 3, 4, 5, 123000)
+    column = pa.array([value, None], pa.timestamp("us")).cast(pa.timestamp(arrow_unit))
+    rows = pa.table({"c": column.cast(pa.timestamp(arrow_unit, file_zone))})
+    pq.write_table(rows, path, use_deprecated_int96_timestamps=unit == "int96")
+    table.add_files([path])
+    expected = value if kind == "timestamp" else value.replace(tzinfo=dt.timezone.utc)
+    assert table.scan().to_arrow()["c"].to_pylist() == [expected, None]
