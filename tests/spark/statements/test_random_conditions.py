@@ -54,6 +54,11 @@ def test_random_conditions_select_the_rows_of_plain_spark(spark, lake, catalog, 
         check(conditions, expected, selected([frame.where(one) for one in conditions]))
         query = f"SELECT id FROM {name} WHERE "
         check(conditions, expected, selected([icefloe.spark.sql(spark, query + one) for one in conditions]))
+        counts = functools.reduce(
+            lambda one, other: one.unionAll(other),
+            [icefloe.spark.sql(spark, f"SELECT count(*) FROM {name} WHERE {one}") for one in conditions],
+        )
+        check(conditions, [len(ids) for ids in expected], [row[0] for row in counts.collect()])
         for number in made.random.sample(range(CONDITIONS), DELETES):
             branch = f"b{number}"
             table.manage_snapshots().create_branch(table.current_snapshot().snapshot_id, branch).commit()
