@@ -1,7 +1,8 @@
-"""Versions of tables in queries."""
+"""Versions of tables and columns in queries."""
 
 from __future__ import annotations
 
+import icefloe.spark
 import pytest
 
 
@@ -14,3 +15,25 @@ def test_table_is_a_query_of_all_rows(sql, name):
     assert sorted(sql(f"TABLE {name}"), key=str) == [(1, "a"), (2, "b"), (3, None)]
     sql(f"INSERT INTO {name} TABLE {name}")
     assert sql(f"SELECT count(*) FROM {name}") == [(6,)]
+
+
+STARS = {
+    "SELECT * FROM {t} WHERE _file IS NOT NULL": ["id", "name"],
+    "SELECT *, _file FROM {t}": ["id", "name", "_file"],
+    "SELECT _pos, t.*, _pos AS pos FROM {t} AS t": ["_pos", "id", "name", "pos"],
+    "SELECT * EXCEPT (id), _file FROM {t}": ["name", "_file"],
+    "SELECT a.*, b.id AS other FROM {t} a JOIN {t} AS b ON a._file = b._file AND a.id = b.id": ["id", "name", "other"],
+    "SELECT * FROM {t} a JOIN {t} AS b ON a._pos = b._pos": ["id", "name", "id", "name"],
+    "SELECT * FROM (SELECT *, _file FROM {t}) WHERE _file IS NOT NULL": ["id", "name", "_file"],
+    "WITH x AS (SELECT _file AS f, * FROM {t}) SELECT * FROM x": ["f", "id", "name"],
+    "SELECT * FROM {t} WHERE _pos = 0 UNION ALL SELECT * FROM {t}": ["id", "name"],
+    "SELECT id, 2 * _pos AS twice FROM {t} WHERE id IN (SELECT id FROM {t})": ["id", "twice"],
+    "SELECT DISTINCT * FROM {t} WHERE _file IN (SELECT _file FROM {t})": ["id", "name"],
+}
+
+
+@pytest.mark.parametrize("query", STARS)
+def test_star_leaves_out_metadata_columns_as_in_java(spark, lake, name, query):
+    found = icefloe.spark.sql(spark, query.format(t=name))
+    assert found.columns == STARS[query]
+    assert found.count() > 0

@@ -46,6 +46,7 @@ class QueryColumns:
 
     Attributes:
         has_pipes: The query has pipe operators.
+        hidden: The metadata columns that the query names, which its tables have beside their columns.
     """
 
     def __init__(self, text: str, tree: Any) -> None:
@@ -53,6 +54,7 @@ class QueryColumns:
         implicit = {word.text.upper() for word in words_of(text) if word.kind in ("word", "sign")} & _IMPLICIT_COLUMNS
         # A condition after |> is about the rows of the operators before, such as LIMIT.
         self.has_pipes = "|>" in implicit
+        self.hidden = tuple(name for name in METADATA_COLUMNS if name in self._names)
         self._all = bool(implicit) or any(not _is_row_count(star) for star in tree.find_all(exp.Star))
 
     def of(self, node: exp.Table, schema: Schema) -> tuple[str, ...] | None:
@@ -61,8 +63,7 @@ class QueryColumns:
         A column is read if its name is a word of the query anywhere. Unneeded columns cost little, because Spark drops them.
         """
         from_select = isinstance(node.parent, (exp.From, exp.Join)) and isinstance(node.parent.parent, exp.Select)
-        hidden = [name for name in METADATA_COLUMNS if name in self._names]
-        names = [field.name for field in schema.fields]
+        hidden, names = self.hidden, [field.name for field in schema.fields]
         if self._all or _renames_columns(node) or not from_select:
             return (*names, *hidden) if hidden else None
         return (*(name for name in names if name.lower() in self._names), *hidden) or tuple(names[:1])

@@ -16,6 +16,7 @@ from icefloe.spark.metadata_tables import metadata_frame, metadata_rows
 from icefloe.spark.reader.read import read, resolve_scan
 from icefloe.spark.statements.pushdown import Pushdown, QueryColumns, row_filter
 from icefloe.spark.statements.row_count import counted_query, counts_only
+from icefloe.spark.statements.star import star_edits
 from icefloe.spark.types.conform import quoted
 
 if TYPE_CHECKING:
@@ -167,6 +168,14 @@ def frame_of_query(
             given[node.name] = frames[node.name]
             edits.append((start, end, f"{{{node.name}}}"))
     edits += _qualifiers(text, tables, edits)
+    edits += star_edits(
+        text,
+        {
+            table.start: (_quoted(table.alias), columns.hidden)
+            for table in tables
+            if columns.hidden and table.reference.metadata_table is None
+        },
+    )
     return run(statement, command + _edited(text, edits), given)
 
 
