@@ -210,6 +210,9 @@ class Cases:
             "replace of a branch": lambda: builder().option("branch", "b").replace(),
             "partition field of no transform": lambda: builder().partitioned_by("halve(id)").replace(),
             "partition field of a wrong type": lambda: builder().partitioned_by("days(id)").replace(),
+            "partition field that is there": lambda: (
+                builder().partitioned_by("bucket(4, id)", "bucket(4, id)").replace()
+            ),
         }
 
     def udf_causes(self):

@@ -54,12 +54,12 @@ def test_describe_of_a_column_and_of_a_query(sql, name):
 
 
 def test_describe_of_a_metadata_table_shows_its_columns(sql, lake):
-    sql("CREATE TABLE lake.db.described (id int) PARTITIONED BY (bucket(2, id))")
-    found = sql("DESCRIBE lake.db.described.snapshots")
+    sql("CREATE TABLE lake.db.described_files (id int) PARTITIONED BY (bucket(2, id))")
+    found = sql("DESCRIBE lake.db.described_files.snapshots")
     assert [row[:2] for row in found[:3]] == [
         ("committed_at", "timestamp"),
         ("snapshot_id", "bigint"),
         ("parent_id", "bigint"),
     ]
     assert len(found) == 6
-    assert sql("DESCRIBE lake.db.described.snapshots operation")[1] == ("data_type", "string")
+    assert sql("DESCRIBE lake.db.described_files.snapshots operation")[1] == ("data_type", "string")

@@ -83,7 +83,7 @@ def _check_not_redundant(field: PartitionField, earlier: Sequence[PartitionField
     same = next((one for one in earlier if (one.source_id, one.transform.dedup_name) == alike), None)
     if same is not None:
         raise ValidationError(
-            f"PARTITIONED BY: {field.transform} of column {column!r} is redundant beside {same.transform}; expected one of the two"
+            f"PARTITIONED BY: {field.transform} of column {column!r} is redundant beside {same.transform}; expected one of the two, got both"
         )
 
 
