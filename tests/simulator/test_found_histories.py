@@ -6,6 +6,7 @@ import pytest
 
 from tests.simulator.checks import violation_in, violation_of
 from tests.simulator.generator import random_history
+from tests.simulator.interpreter import run
 from tests.simulator.operations import (
     AddColumn,
     Append,
@@ -15,6 +16,8 @@ from tests.simulator.operations import (
     Layout,
     OverwritePartitions,
     Publish,
+    RewriteManifests,
+    Rollback,
     Row,
     SetProperty,
 )
@@ -78,3 +81,23 @@ def test_change_to_the_spec_that_a_client_read_is_nothing_beside_another_change_
 @pytest.mark.parametrize("seed", [80_000_008_191, 80_000_017_716, 80_000_024_031])
 def test_drop_whose_reply_is_lost_is_done_if_another_client_removed_the_table(seed):
     assert violation_of(random_history(seed)) is None
+
+
+def test_cherry_pick_that_becomes_a_move_of_main_leaves_no_manifests_behind():
+    # Client 0 writes a snapshot on top of the rewritten manifests. Before its swap, client 1 rolls main back to the staged snapshot's parent.
+    history = History(
+        seed=200000014448,
+        layout=Layout.FLAT,
+        initial=(),
+        transactions=(
+            ClientTransaction((Publish(),), explicit=False),
+            ClientTransaction((Append((Row(7, "a", 100),)), Rollback()), explicit=True),
+            ClientTransaction((RewriteManifests(),), explicit=True),
+        ),
+        schedule=(2, 1, 2, 1, 1, 2, 2, 2, 1, 2, 2, 2, 1, 1, 1, 1, 1, 1, 0, 0, 1, 1, 1, 1, 1),
+        staged=(Row(2, "b", 4),),
+        shared_only=False,
+    )
+    outcome = run(history)
+    assert outcome.swaps == (2, 1, 0)
+    assert violation_in(history, outcome) is None

@@ -47,6 +47,7 @@ class CherryPick(SnapshotProducer):
         super().__init__(transaction)
         self._source = source
         self._read = False
+        self._only_moves = False
 
     def operation(self) -> Operation:  # noqa: D102 - described by the producer
         return Operation(self._source.operation)
@@ -64,7 +65,8 @@ class CherryPick(SnapshotProducer):
             )
         head = base.current_snapshot()
         self._check_not_published(base, head)
-        if self._source.parent_snapshot_id == (head.snapshot_id if head is not None else None):
+        self._only_moves = self._source.parent_snapshot_id == (head.snapshot_id if head is not None else None)
+        if self._only_moves:
             move = self._ref_update(base, MAIN).model_copy(update={"snapshot_id": self._source.snapshot_id})
             return (move,), requirements_of(base, (move,))
         self._check_not_applied(base, head)
@@ -75,6 +77,13 @@ class CherryPick(SnapshotProducer):
             self._check_partitions(base, head)
         updates, requirements = super().stage(base, attempt)
         return updates, (*requirements, AssertSnapshotExists(snapshot_id=self._source.snapshot_id))
+
+    def committed(self, table: TableMetadata) -> None:
+        """Delete manifests and lists that the committed change does not use: all of them if it only moved main."""
+        if self._only_moves and table.snapshot_by_id(self.snapshot_id) is None:
+            self._delete(self._writer.written)
+        else:
+            super().committed(table)
 
     def _check_not_applied(self, base: TableMetadata, head: Snapshot | None) -> None:
         source = self._source
