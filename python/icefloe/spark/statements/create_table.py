@@ -23,6 +23,7 @@ from icefloe.spark.writer.partition_text import partition_spec
 from icefloe.spark.writer.wap import SnapshotDestination
 from icefloe.spark.writer.write import write_files
 from icefloe.table.commit.snapshot_producer import MAIN
+from icefloe.table.properties.definitions import WRITE_FORMAT
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 _FORMATS = ("icefloe", "iceberg")
 _FILE_FORMATS = ("parquet", "orc", "avro")
-_FILE_FORMAT = "write.format.default"
 _RESERVED = {
     "location": "the clause LOCATION",
     "provider": "the clause USING",
@@ -188,12 +188,12 @@ def _take_buckets_and_format(made: Definition) -> None:
         made.partitioning.append(made.buckets)
     if made.file_format is None:
         return
-    given = made.properties.get(_FILE_FORMAT, made.file_format)
+    given = made.properties.get(WRITE_FORMAT.name, made.file_format)
     if given.lower() != made.file_format:
         raise ValidationError(
-            f"USING: expected the file format of the property {_FILE_FORMAT}, {given}, got {made.file_format}: leave one out"
+            f"USING: expected the file format of the property {WRITE_FORMAT.name}, {given}, got {made.file_format}: leave one out"
         )
-    made.properties[_FILE_FORMAT] = made.file_format
+    made.properties[WRITE_FORMAT.name] = made.file_format
 
 
 def _unknown_clause(cursor: Cursor) -> Exception:
