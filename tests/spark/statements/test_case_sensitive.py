@@ -6,18 +6,29 @@ import pytest
 from icefloe.exceptions import IcebergError
 from pyspark.errors import AnalysisException
 
-STATEMENTS = [
-    "UPDATE {} SET NAME = 'x'",
-    "DELETE FROM {} WHERE ID = 1",
-    "INSERT INTO {} BY NAME SELECT 3L AS ID, 'z' AS name",
-    "INSERT INTO {} (ID, name) VALUES (1L, 'x')",
-    "MERGE INTO {} t USING (SELECT 1L ID, 'm' NAME) s ON t.id = s.ID WHEN MATCHED THEN UPDATE SET *",
-    "MERGE INTO {} t USING (SELECT 1L ID, 'm' NAME) s ON t.ID = s.ID WHEN MATCHED THEN DELETE",
-    "MERGE INTO {} t USING (SELECT 1L id, 'm' n) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET NAME = s.n",
-    "MERGE INTO {} t USING (SELECT 9L id, 'm' n) s ON t.id = s.id WHEN NOT MATCHED THEN INSERT (ID) VALUES (s.id)",
-    "MERGE INTO {} t USING (SELECT 9L id, 'm' n) s ON T.id = s.id WHEN MATCHED THEN DELETE",
-    "DESCRIBE {} ID",
-]
+ROWS = [(1, "a"), (2, "b"), (3, None)]
+STATEMENTS = {
+    "UPDATE {} SET NAME = 'x'": [(1, "x"), (2, "x"), (3, "x")],
+    "DELETE FROM {} WHERE ID = 1": [(2, "b"), (3, None)],
+    "INSERT INTO {} BY NAME SELECT 3L AS ID, 'z' AS name": [*ROWS, (3, "z")],
+    "INSERT INTO {} (ID, name) VALUES (1L, 'x')": [*ROWS, (1, "x")],
+    "MERGE INTO {} t USING (SELECT 1L ID, 'm' NAME) s ON t.id = s.ID WHEN MATCHED THEN UPDATE SET *": [
+        (1, "m"),
+        *ROWS[1:],
+    ],
+    "MERGE INTO {} t USING (SELECT 1L ID, 'm' NAME) s ON t.ID = s.ID WHEN MATCHED THEN DELETE": ROWS[1:],
+    "MERGE INTO {} t USING (SELECT 1L id, 'm' n) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET NAME = s.n": [
+        (1, "m"),
+        *ROWS[1:],
+    ],
+    "MERGE INTO {} t USING (SELECT 9L id, 'm' n) s ON t.id = s.id WHEN NOT MATCHED THEN INSERT (ID) VALUES (s.id)": [
+        *ROWS,
+        (9, None),
+    ],
+    "MERGE INTO {} t USING (SELECT 9L id, 'm' n) s ON T.id = s.id WHEN MATCHED THEN DELETE": ROWS,
+    "DESCRIBE {} ID": ROWS,
+}
+"""Statements on a table of `ROWS`, with its rows afterwards in a session that ignores case."""
 
 
 @pytest.fixture
@@ -39,6 +50,7 @@ def test_names_of_another_case_are_refused_where_the_session_distinguishes_case(
 @pytest.mark.parametrize("statement", STATEMENTS)
 def test_names_of_another_case_are_accepted_elsewhere(sql, name, statement):
     sql(statement.format(name))
+    assert sorted(sql(f"SELECT id, name FROM {name}"), key=str) == sorted(STATEMENTS[statement], key=str)
 
 
 def test_columns_that_differ_in_case_alone_are_changed_by_their_exact_names(sql, exact):
