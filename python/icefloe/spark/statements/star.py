@@ -40,7 +40,7 @@ def star_edits(text: str, hidden: Mapping[int, tuple[str, Sequence[str]]]) -> li
         hidden: For each table by the offset of its name, its quoted alias and the metadata columns that its frame has.
 
     Examples:
-        >>> star_edits("SELECT *, _file FROM t", {22: ("`t`", ["_file"])})
+        >>> star_edits("SELECT *, _file FROM t", {21: ("`t`", ["_file"])})
         [(8, 8, ' EXCEPT (`t`.`_file`)')]
     """
     words = words_of(text)
