@@ -120,15 +120,17 @@ class JavaSteps:
         self.table.updateProperties().set("format-version", "2").commit()
 
     def _commit(self, step: Step, change: Any, add: Any = None) -> None:
-        for name in step.add:
-            (change.appendFile if add is None else add)(
-                self._built(self.iceberg.DataFiles.builder(self.table.spec()), name)
-            )
+        self.add_built(change.appendFile if add is None else add, step.add)
         if step.branch is None:
             change.set("wap.id", step.text).stageOnly()
         elif step.branch != "main":
             change.toBranch(step.branch)
         change.commit()
+
+    def add_built(self, add: Any, names: tuple[str, ...]) -> None:
+        """Add data files of the table's spec to a change."""
+        for name in names:
+            add(self._built(self.iceberg.DataFiles.builder(self.table.spec()), name))
 
     def _built(self, builder: Any, name: str) -> Any:
         stem, value = split(name)

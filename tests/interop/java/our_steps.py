@@ -7,11 +7,15 @@ from typing import Any
 
 import pyarrow as pa
 from icefloe.manifest.columns import DATA_FILE_SCHEMA
+from icefloe.partitioning import PartitionField, PartitionSpec
 from icefloe.table import Table
 from icefloe.table.commit.summary import EQUALITY_DELETES
 
 from tests.interop.java.java_steps import BYTES, RECORDS
 from tests.interop.java.same_steps import Script, Step, referenced, split
+
+SCHEMA = pa.schema([("id", pa.int64()), ("part", pa.string())])
+BY_PART = PartitionSpec(PartitionField(2, 1000, "identity", "part"))
 
 
 class OurSteps:
@@ -32,13 +36,15 @@ class OurSteps:
         return found
 
     def append(self, step: Step) -> None:
-        self._add(step, self.table.new_append(*self._target(step))).commit()
+        self.add_built(self.table.new_append(*self._target(step)), step.add).commit()
 
     def fast_append(self, step: Step) -> None:
-        self._add(step, self.table.new_fast_append(*self._target(step))).commit()
+        self.add_built(self.table.new_fast_append(*self._target(step)), step.add).commit()
 
     def overwrite(self, step: Step) -> None:
-        self._add(step, self.table.new_overwrite(*self._target(step)).delete(self._paths(step.remove))).commit()
+        self.add_built(
+            self.table.new_overwrite(*self._target(step)).delete(self._paths(step.remove)), step.add
+        ).commit()
 
     def delete(self, step: Step) -> None:
         self.table.new_delete(*self._target(step)).delete(self._paths(step.remove)).commit()
@@ -47,7 +53,7 @@ class OurSteps:
         self.table.delete(f"part = '{step.text}'")
 
     def replace_partitions(self, step: Step) -> None:
-        self._add(step, self.table.new_replace_partitions(*self._target(step))).commit()
+        self.add_built(self.table.new_replace_partitions(*self._target(step)), step.add).commit()
 
     def row_delta(self, step: Step) -> None:
         change = self.table.new_row_delta(*self._target(step))
@@ -60,7 +66,7 @@ class OurSteps:
         change.remove_rows(self._paths(step.remove)).remove_deletes(self._paths(step.unused)).commit()
 
     def rewrite(self, step: Step) -> None:
-        self._add(step, self.table.new_rewrite(*self._target(step)).delete(self._paths(step.remove))).commit()
+        self.add_built(self.table.new_rewrite(*self._target(step)).delete(self._paths(step.remove)), step.add).commit()
 
     def rewrite_manifests(self, step: Step) -> None:
         self.table.rewrite_manifests().commit()
@@ -95,8 +101,9 @@ class OurSteps:
     def _target(self, step: Step) -> tuple[str | None, dict[str, str]]:
         return step.branch, {"wap.id": step.text} if step.branch is None else {}
 
-    def _add(self, step: Step, change: Any) -> Any:
-        return change.append(self._files(step.add)) if step.add else change
+    def add_built(self, change: Any, names: tuple[str, ...]) -> Any:
+        """Add data files of the table's spec to a change."""
+        return change.append(self._files(names)) if names else change
 
     def _paths(self, names: tuple[str, ...]) -> list[str]:
         return [self._path(name) for name in names]

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 from icefloe.catalog import load_catalog
-from icefloe.partitioning import PartitionField, PartitionSpec
+from icefloe.partitioning import PartitionSpec
 from icefloe.table import StaticTable
 from icefloe.table.snapshots import Snapshot
 
-from tests.interop.java.our_steps import OurSteps
+from tests.interop.java.our_steps import BY_PART, SCHEMA, OurSteps
 from tests.interop.java.same_steps import SCRIPTS, Script
 
 pytestmark = pytest.mark.interop
-SCHEMA = pa.schema([("id", pa.int64()), ("part", pa.string())])
-BY_PART = PartitionSpec(PartitionField(2, 1000, "identity", "part"))
 # The environment of a Spark process is in the summaries of its commits.
 IGNORED = ("engine", "iceberg-version", "app-", "spark.")
 

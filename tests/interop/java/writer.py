@@ -21,6 +21,7 @@ from pyspark.sql import SparkSession
 
 from tests.interop.java import continued
 from tests.interop.java.case import ANSWER_COLUMN, Case
+from tests.interop.java.concurrent_histories import HISTORIES, history, java_outcome
 from tests.interop.java.continued import shared_catalogs, sqlite_driver
 from tests.interop.java.java_steps import JavaSteps
 from tests.interop.java.metadata_tables import write_metadata_tables
@@ -161,15 +162,25 @@ class Writer:
 
     def carry_out(self, script: Script) -> None:
         """Carry out the steps of a script, and note the metadata file after each."""
+        table = self.table_of_steps(
+            f"steps.{script.name}", {"format-version": str(script.version), **script.properties}
+        )
+        self.note("steps", script.name, JavaSteps(self.iceberg, table, self.ints([1])).run(script))
+
+    def table_of_steps(self, name: str, properties: dict[str, str]) -> Any:
+        """Create the table that steps change, partitioned by `part`."""
         fields = [
             self.types.NestedField.optional(1, "id", self.types.LongType.get()),
             self.types.NestedField.optional(2, "part", self.types.StringType.get()),
         ]
         schema = self.iceberg.Schema(fields)
         spec = self.iceberg.PartitionSpec.builderFor(schema).identity("part").build()
-        properties = {"format-version": str(script.version), **script.properties}
-        table = self.catalog.createTable(self.identifier(f"steps.{script.name}"), schema, spec, properties)
-        self.note("steps", script.name, JavaSteps(self.iceberg, table, self.ints([1])).run(script))
+        return self.catalog.createTable(self.identifier(name), schema, spec, properties)
+
+    def run_history(self, seed: int) -> dict[str, Any]:
+        """Carry out a random history of concurrent commits."""
+        table = self.table_of_steps(f"histories.h{seed}", {})
+        return java_outcome(JavaSteps(self.iceberg, table, self.ints([1])), history(seed))
 
     def run_program(self, seed: int) -> None:
         """Run a random program in Java's SQL and in icefloe's, and note what each statement left."""
@@ -219,6 +230,9 @@ def main(jar: str, folder: Path, seeds: range, names: list[str]) -> None:
         "summaries-statements": lambda: writer.note("summaries", "statements", summaries(spark)),
         "summaries-overwrites": lambda: writer.note("summaries", "overwrites", overwrites(spark)),
         **{f"steps-{script.name}": partial(writer.carry_out, script) for script in SCRIPTS},
+        "histories-replacements": lambda: writer.note(
+            "histories", "replacements", [writer.run_history(seed) for seed in range(HISTORIES)]
+        ),
         "procedures-signatures": lambda: writer.note("procedures", "signatures", signatures(spark, CATALOG)),
         **{
             f"procedures-{call.name}": lambda call=call: writer.note(

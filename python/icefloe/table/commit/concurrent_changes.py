@@ -41,27 +41,30 @@ class ConcurrentChanges:
         removed_data: Data files removed by any operation.
         overwritten_data: The part of `removed_data` that operations other than `delete` removed.
         added_deletes: Delete files added.
-        rewrites: The ids of snapshots that replaced files by files with the same rows, none of them a row that another commit changed.
+        replacements: The ids of snapshots that replaced files by files with the same rows.
+        rewrites: The part of `replacements` whose files have no row that another commit changed.
     """
 
     added_data: pa.Table
     removed_data: pa.Table
     overwritten_data: pa.Table
     added_deletes: pa.Table
+    replacements: pa.Array
     rewrites: pa.Array
 
-    def without_rewrites(self) -> ConcurrentChanges:
-        """Return the changes of rows: the files that snapshots other than `rewrites` added or removed."""
+    def without(self, snapshot_ids: pa.Array) -> ConcurrentChanges:
+        """Return the files that snapshots other than these added or removed."""
         return replace(
             self,
-            added_data=self._of_rows(self.added_data),
-            removed_data=self._of_rows(self.removed_data),
-            overwritten_data=self._of_rows(self.overwritten_data),
-            added_deletes=self._of_rows(self.added_deletes),
+            added_data=_without(self.added_data, snapshot_ids),
+            removed_data=_without(self.removed_data, snapshot_ids),
+            overwritten_data=_without(self.overwritten_data, snapshot_ids),
+            added_deletes=_without(self.added_deletes, snapshot_ids),
         )
 
-    def _of_rows(self, files: pa.Table) -> pa.Table:
-        return files.filter(pc.invert(pc.is_in(files.column("snapshot_id"), self.rewrites)))
+
+def _without(files: pa.Table, snapshot_ids: pa.Array) -> pa.Table:
+    return files.filter(pc.invert(pc.is_in(files.column("snapshot_id"), snapshot_ids)))
 
 
 def changes_since(
@@ -94,6 +97,7 @@ def changes_since(
     overwrites = pa.array(
         [s.snapshot_id for s in walked if s.operation in (Operation.OVERWRITE, Operation.REPLACE)], pa.int64()
     )
+    replacements = pa.array([s.snapshot_id for s in walked if s.operation == Operation.REPLACE], pa.int64())
     entries = _entries(io, metadata, walked, ids)
     added = entries.filter(pc.equal(entries.column("status"), ADDED))
     removed = entries.filter(
@@ -105,6 +109,7 @@ def changes_since(
         removed_data=removed,
         overwritten_data=removed.filter(pc.is_in(removed.column("snapshot_id"), overwrites)),
         added_deletes=added.filter(pc.invert(is_data)),
+        replacements=replacements,
         rewrites=_rewrites(walked, entries),
     )
 

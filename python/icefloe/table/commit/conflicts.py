@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.snapshots import Snapshot
 
+_ADDED_TO_PARTITIONS = "added data to partitions that this operation replaces"
+
 
 def check_no_conflicting_data(
     io: FileIO, metadata: TableMetadata, head: Snapshot, changes: ConcurrentChanges, row_filter: Filter
@@ -51,21 +53,38 @@ def check_no_conflicting_data(
     )
 
 
-def check_no_data_in_partitions(
+def check_no_data_in_partitions(changes: ConcurrentChanges, partitions: PartitionSet) -> None:
+    """Raise if a data file was added to replaced partitions, also if another commit removed it again, as in the Java library."""
+    added = changes.added_data
+    _refuse(added.column("file_path").filter(partitions.covers(added)).to_pylist(), _ADDED_TO_PARTITIONS, "file")
+
+
+def check_no_rows_of_partitions(
     io: FileIO, metadata: TableMetadata, head: Snapshot, changes: ConcurrentChanges, partitions: PartitionSet
 ) -> None:
-    """Raise if a data file was added that might contain rows of replaced partitions.
+    """Raise if a data file of another spec was added that might contain rows of replaced partitions.
 
-    Files of the partitions' spec are compared by their partition tuples. Files of other specs are planned with the filter of
-    the partitions' rows.
+    As in `check_no_conflicting_data`, a file that others added and removed again is no conflict.
     """
     added = changes.added_data
-    what = "added data to partitions that this operation replaces"
-    _refuse(added.column("file_path").filter(partitions.contains(added)).to_pylist(), what, "file")
     others = added.column("file_path").filter(pc.invert(partitions.has_spec(added)))
     if len(others) > 0:
         planned = _plan(io, metadata, head, partitions.row_filter).files
-        _refuse(_common(others, planned.column("file_path")), what, "file")
+        _refuse(_common(others, planned.column("file_path")), _ADDED_TO_PARTITIONS, "file")
+
+
+def check_no_removed_data_in_partitions(changes: ConcurrentChanges, partitions: PartitionSet) -> None:
+    """Raise if a data file of replaced partitions was removed, also one that another commit had added, as in the Java library."""
+    removed = changes.removed_data
+    paths = removed.column("file_path").filter(partitions.covers(removed)).to_pylist()
+    _refuse(paths, "removed data of partitions that this operation replaces", "file")
+
+
+def check_no_deletes_in_partitions(changes: ConcurrentChanges, partitions: PartitionSet) -> None:
+    """Raise if a delete file was added to replaced partitions, also if another commit removed it again, as in the Java library."""
+    added = changes.added_deletes
+    paths = added.column("file_path").filter(partitions.covers(added)).to_pylist()
+    _refuse(paths, "deleted rows of partitions that this operation replaces", "delete file")
 
 
 def check_no_conflicting_deletes(
@@ -114,8 +133,8 @@ def check_removed_data(
 ) -> None:
     """Raise if a data file was removed that might contain rows of the filter.
 
-    The Java library makes this check for overwrites by a filter and for replaced partitions. Here it belongs to every change that checks deletes:
-    a row delta may add rows that it computed from removed ones.
+    The Java library makes this check for overwrites by a filter. Here it belongs to every change that checks deletes: a row delta may add rows
+    that it computed from removed ones.
     """
     if changes.removed_data.num_rows == 0 or start is None:
         return

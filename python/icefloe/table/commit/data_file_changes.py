@@ -1,4 +1,4 @@
-"""Snapshots that add and remove whole data files: appends, overwrites, deletes and replaced partitions."""
+"""Snapshots that add and remove whole data files: appends, overwrites and deletes."""
 
 from __future__ import annotations
 
@@ -12,14 +12,9 @@ from icefloe.table.commit.snapshot_producer import SnapshotProducer
 from icefloe.table.commit.summary import FILE_COLUMNS
 from icefloe.table.commit.validated_change import ValidatedChange
 from icefloe.table.snapshots import Operation
-from icefloe.table.update import AssertDefaultSpecId
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-    from icefloe.table.commit.partition_set import PartitionSet
-    from icefloe.table.metadata import TableMetadata
-    from icefloe.table.update import TableRequirement, TableUpdate
 
 
 class FastAppend(SnapshotProducer):
@@ -79,30 +74,6 @@ class DeleteFiles(OverwriteFiles):
 
     def operation(self) -> Operation:  # noqa: D102 - described by the producer
         return Operation.DELETE
-
-
-class ReplacePartitions(OverwriteFiles):
-    """Adds data files and removes the data files of the partitions that the added files lie in.
-
-    The table's default spec decides which partitions these are, so the commit requires that spec.
-    """
-
-    def replace(self, partitions: PartitionSet) -> Self:
-        """Set the replaced partitions; data that a concurrent commit adds to one of them conflicts."""
-        self._partitions = partitions
-        self.set_summary("replace-partitions", "true")
-        return self
-
-    def operation(self) -> Operation:  # noqa: D102 - described by the producer
-        return Operation.OVERWRITE
-
-    def stage(self, base: TableMetadata, attempt: int) -> tuple[tuple[TableUpdate, ...], tuple[TableRequirement, ...]]:
-        """Return the updates, and the requirements with the default spec's id among them."""
-        updates, requirements = super().stage(base, attempt)
-        if self._partitions is None:
-            return updates, requirements
-        spec_id = self._partitions.spec.spec_id
-        return updates, (*requirements, AssertDefaultSpecId(default_spec_id=spec_id))
 
 
 def as_paths(paths: pa.Array | pa.ChunkedArray | list[str]) -> pa.Array:

@@ -63,6 +63,14 @@ class PartitionSet:
         """
         return pc.and_(self.has_spec(files), pc.is_in(files.column("partition"), value_set=self.tuples))
 
+    def covers(self, files: pa.RecordBatch | pa.Table) -> pa.Array:
+        """Return a boolean array: whether each file lies in one of the partitions, of whatever spec if the partition is the whole table.
+
+        Args:
+            files: Columns `spec_id` and `partition`.
+        """
+        return pa.repeat(True, files.num_rows) if self.is_whole_table else self.contains(files)
+
     def has_spec(self, files: pa.RecordBatch | pa.Table) -> pa.Array:
         """Return a boolean array: whether each file has the spec. Rows in other files are found by `row_filter`."""
         return pc.equal(files.column("spec_id"), self.spec.spec_id)

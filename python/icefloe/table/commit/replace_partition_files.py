@@ -8,6 +8,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe.exceptions import ValidationError
+from icefloe.table.commit.conflicts import (
+    check_no_data_in_partitions,
+    check_no_deletes_in_partitions,
+    check_no_removed_data_in_partitions,
+)
 from icefloe.table.commit.data_file_changes import OverwriteFiles
 from icefloe.table.commit.manifest_writer import DATA
 from icefloe.table.commit.partition_set import PartitionSet
@@ -16,17 +21,29 @@ from icefloe.table.snapshots import Operation
 from icefloe.table.update import AssertDefaultSpecId
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from icefloe.expressions import BooleanExpression
+    from icefloe.expressions.filter import Filter
     from icefloe.table.commit.change import Versions
+    from icefloe.table.commit.concurrent_changes import ConcurrentChanges
     from icefloe.table.metadata import TableMetadata
+    from icefloe.table.snapshots import Snapshot
     from icefloe.table.update import TableRequirement, TableUpdate
 
 
 class ReplacePartitionFiles(OverwriteFiles):
     """Adds data files and removes the live data and delete files of the same partitions of the same spec.
 
-    A file of another spec stays. In an unpartitioned table, every file is replaced, of whatever spec. Without `validate_from_snapshot`, files that others
-    add to the partitions before the commit are replaced too.
+    A file of another spec stays. In an unpartitioned table, every file is replaced, of whatever spec. Without a requested check, files that
+    others add to the partitions before the commit are replaced too.
+
+    As in the Java library, `validate_no_conflicting_data` fails for every data file that others added to the replaced partitions since the
+    starting snapshot, and `validate_no_conflicting_deletes` for every data file that they removed from the partitions and every delete file that
+    they added to them, also if later commits undid the change. Files of other specs are not compared.
     """
+
+    _partitions: PartitionSet | None = None
 
     def commit(self) -> None:
         """Add the change to its transaction.
@@ -51,11 +68,16 @@ class ReplacePartitionFiles(OverwriteFiles):
     def operation(self) -> Operation:  # noqa: D102 - described by the producer
         return Operation.OVERWRITE
 
+    def conflict_detection_filter(self, row_filter: str | BooleanExpression | Filter) -> Self:
+        """Raise ValidationError: the replaced partitions decide which commits conflict."""
+        raise ValidationError(
+            "replace partitions: the partitions of the new files decide which commits conflict, so no filter restricts the checks; leave "
+            "out conflict_detection_filter()"
+        )
+
     def validate(self, versions: Versions) -> None:
         """Raise ValidationException if a concurrent commit conflicts."""
         self._deleted_paths = []
-        if self._from_start and self._partitions is not None and self._filter is None:
-            self._filter = self._partitions.row_filter
         super().validate(versions)
 
     def stage(self, base: TableMetadata, attempt: int) -> tuple[tuple[TableUpdate, ...], tuple[TableRequirement, ...]]:
@@ -75,6 +97,17 @@ class ReplacePartitionFiles(OverwriteFiles):
         self._deleted_deletes = _array(paths.filter(pc.invert(is_data)))
         updates, requirements = super().stage(base, attempt)
         return updates, (*requirements, AssertDefaultSpecId(default_spec_id=partitions.spec.spec_id))
+
+    def _check_added_data(self, newest: TableMetadata, head: Snapshot, changes: ConcurrentChanges) -> None:
+        assert self._partitions is not None, "commit() sets them"
+        check_no_data_in_partitions(changes.without(changes.replacements), self._partitions)
+
+    def _check_deleted_rows(
+        self, newest: TableMetadata, start: Snapshot | None, head: Snapshot, changes: ConcurrentChanges
+    ) -> None:
+        assert self._partitions is not None, "commit() sets them"
+        check_no_removed_data_in_partitions(changes, self._partitions)
+        check_no_deletes_in_partitions(changes.without(changes.replacements), self._partitions)
 
 
 def _array(paths: pa.ChunkedArray) -> list[pa.Array]:

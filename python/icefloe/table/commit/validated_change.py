@@ -13,7 +13,6 @@ from icefloe.table.commit.conflicts import (
     check_data_files_exist,
     check_no_conflicting_data,
     check_no_conflicting_deletes,
-    check_no_data_in_partitions,
     check_no_new_deletes_for,
     check_removed_data,
 )
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from icefloe.expressions import BooleanExpression
     from icefloe.table.commit.change import OpenTransaction, Versions
     from icefloe.table.commit.concurrent_changes import ConcurrentChanges
-    from icefloe.table.commit.partition_set import PartitionSet
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.snapshots import Snapshot
     from icefloe.table.update import TableRequirement, TableUpdate
@@ -53,7 +51,6 @@ class ValidatedChange(SnapshotProducer):
         self._from_start = False
         self._reads_own: bool | None = None
         self._filter: Filter | None = None
-        self._partitions: PartitionSet | None = None
         self._check_data = False
         self._check_deletes = False
         self._referenced: list[pa.Array] = []
@@ -130,21 +127,30 @@ class ValidatedChange(SnapshotProducer):
         self, newest: TableMetadata, start: Snapshot | None, head: Snapshot, changes: ConcurrentChanges
     ) -> None:
         io = self._transaction.io
-        read = self._filter if self._filter is not None else Filter.everything(newest.schema())
-        of_rows = changes.without_rewrites()
-        if self._check_data and self._partitions is not None:
-            check_no_data_in_partitions(io, newest, head, of_rows, self._partitions)
-        elif self._check_data:
-            check_no_conflicting_data(io, newest, head, of_rows, read)
+        if self._check_data:
+            self._check_added_data(newest, head, changes)
         if self._check_deletes:
-            check_no_conflicting_deletes(io, newest, head, of_rows, read)
-            # As in the Java library, a rewrite within replaced partitions conflicts.
-            check_removed_data(io, newest, start, of_rows if self._partitions is None else changes, read)
+            self._check_deleted_rows(newest, start, head, changes)
+        of_rows = changes.without(changes.rewrites)
         if self._deleted_paths:
             paths = pa.concat_arrays(self._deleted_paths)
             check_no_new_deletes_for(io, newest, head, of_rows, paths, positions_only=self._keeps_sequence_number)
         if self._referenced:
             check_data_files_exist(changes, pa.concat_arrays(self._referenced), include_deletes=self._include_deletes)
+
+    def _check_added_data(self, newest: TableMetadata, head: Snapshot, changes: ConcurrentChanges) -> None:
+        of_rows = changes.without(changes.rewrites)
+        check_no_conflicting_data(self._transaction.io, newest, head, of_rows, self._read(newest))
+
+    def _check_deleted_rows(
+        self, newest: TableMetadata, start: Snapshot | None, head: Snapshot, changes: ConcurrentChanges
+    ) -> None:
+        of_rows, read = changes.without(changes.rewrites), self._read(newest)
+        check_no_conflicting_deletes(self._transaction.io, newest, head, of_rows, read)
+        check_removed_data(self._transaction.io, newest, start, of_rows, read)
+
+    def _read(self, newest: TableMetadata) -> Filter:
+        return self._filter if self._filter is not None else Filter.everything(newest.schema())
 
 
 class ReadOnlyChange(ValidatedChange):

@@ -9,8 +9,9 @@ import pyarrow.compute as pc
 
 from icefloe.exceptions import ValidationError, ValidationException
 from icefloe.expressions import AlwaysTrue
-from icefloe.table.commit.data_file_changes import OverwriteFiles, ReplacePartitions
+from icefloe.table.commit.data_file_changes import OverwriteFiles
 from icefloe.table.commit.partition_set import PartitionSet
+from icefloe.table.commit.replace_partitions import ReplacePartitions
 from icefloe.table.read_context import schema_json
 from icefloe.table.write.covered_deletes import covered_deletes
 from icefloe.table.write.isolation import Isolation, is_serializable
@@ -72,8 +73,8 @@ def replace_partitions(target: Target, added: pa.RecordBatch, isolation: Isolati
             f"the table's partition spec changed while rows were written: expected files of spec {metadata.default_spec_id}, got files "
             f"of spec {added.column('spec_id')[0].as_py()}; reload the table and repeat the operation"
         )
-    change = ReplacePartitions(target.transaction, target.branch, target.snapshot_properties)
-    change.replace(partitions).append(added)
+    change = ReplacePartitions(target.transaction, partitions, target.branch, target.snapshot_properties)
+    change.append(added)
     plan = target.plan(target.filter(AlwaysTrue()))
     files, deletes = plan.files, plan.deletes
     change.delete(files.column("file_path").filter(partitions.contains(files)))
