@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import ValidationError
 from icefloe.spark.arguments import checked_summary, checked_table
+from icefloe.spark.dml.change_commit import commit_changes
 from icefloe.spark.dml.located_rows import delete_located
 from icefloe.spark.dml.row_changes import RowChanges
 from icefloe.spark.dml.row_condition import RowCondition
@@ -70,6 +71,6 @@ def delete_from(
         row_filter=condition.row_filter,
     )
     if condition.column is None:
-        return RowChanges.deleting(target).commit()
+        return commit_changes(RowChanges.deleting(target))
     located = condition.of_rows(located_frame(target.spark, target.planned).alias("target"), "delete")
     return delete_located(target, located)

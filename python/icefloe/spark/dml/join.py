@@ -231,6 +231,7 @@ def merged(target: PlannedTarget, source: MergeSource, clauses: Clauses) -> Iter
         yield RowChanges(
             target=target,
             removed=_union([_positions(part, once=once and own is of_matched) for part, own in parts if own]),
+            deleted=_union([_deleted(part, own) for part, own in parts if _has_delete(own)]),
             updated=_union([_updated(part, own, struct) for part, own in parts if _has_update(own)]),
             inserted=_inserted(source, matched, clauses.of(Match.NOT_MATCHED), struct),
             only_updates=all(clause.action is not Action.DELETE for clause in clauses.in_order),
@@ -277,13 +278,24 @@ def _positions(part: DataFrame, *, once: bool) -> DataFrame:
     return positions.distinct() if once else positions
 
 
+def _has_delete(clauses: Sequence[Clause]) -> bool:
+    return any(clause.action is Action.DELETE for clause in clauses)
+
+
+def _deleted(part: DataFrame, clauses: Sequence[Clause]) -> DataFrame:
+    numbers = [index for index, clause in enumerate(clauses) if clause.action is Action.DELETE]
+    return part.where(F.col(CLAUSE).isin(numbers)).select(FILE, POSITION)
+
+
 def _has_update(clauses: Sequence[Clause]) -> bool:
     return any(clause.action is Action.UPDATE for clause in clauses)
 
 
 def _updated(part: DataFrame, clauses: Sequence[Clause], struct: Any) -> DataFrame:
     numbers = [index for index, clause in enumerate(clauses) if clause.action is Action.UPDATE]
-    return part.where(F.col(CLAUSE).isin(numbers)).select(*[column_of(field.name) for field in struct.fields])
+    return part.where(F.col(CLAUSE).isin(numbers)).select(
+        FILE, POSITION, *[column_of(field.name) for field in struct.fields]
+    )
 
 
 def _inserted(source: MergeSource, matched: DataFrame, clauses: Sequence[Clause], struct: Any) -> DataFrame | None:

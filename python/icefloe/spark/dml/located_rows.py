@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from icefloe.spark.dml.change_commit import commit_changes
 from icefloe.spark.dml.row_changes import RowChanges
 from icefloe.spark.reader.native import FILE, POSITION
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pyspark.sql import DataFrame
 
     from icefloe.spark.dml.target import PlannedTarget
+    from icefloe.table.metadata import TableMetadata
     from icefloe.table.row_level.merge import MergeResult
 
 
@@ -26,17 +30,18 @@ def delete_located(target: PlannedTarget, rows: DataFrame) -> MergeResult:
     """
     removed = rows.select(FILE, POSITION).persist()
     try:
-        return RowChanges(target=target, removed=removed, only_updates=False).commit()
+        return commit_changes(RowChanges(target=target, removed=removed, only_updates=False))
     finally:
         removed.unpersist()
 
 
-def update_located(target: PlannedTarget, rows: DataFrame) -> MergeResult:
+def update_located(target: PlannedTarget, rows: DataFrame, names: Iterable[str]) -> MergeResult:
     """Replace rows by new versions in one snapshot.
 
     Args:
         target: The table.
         rows: New versions, with the table's columns and the ``__icefloe_file`` and ``__icefloe_pos`` of the old ones; computed once.
+        names: Columns whose values may differ from the old versions; dotted for fields of structs.
 
     Raises:
         SchemaMismatchError: A new row does not fit the table.
@@ -44,7 +49,16 @@ def update_located(target: PlannedTarget, rows: DataFrame) -> MergeResult:
     """
     changed = rows.persist()
     try:
-        removed, updated = changed.select(FILE, POSITION), changed.drop(FILE, POSITION)
-        return RowChanges(target=target, removed=removed, updated=updated).commit()
+        keeps = not _partitions_by(target.table.metadata, names)
+        removed = changed.select(FILE, POSITION)
+        return commit_changes(RowChanges(target=target, removed=removed, updated=changed, keeps_partitions=keeps))
     finally:
         changed.unpersist()
+
+
+def _partitions_by(metadata: TableMetadata, names: Iterable[str]) -> bool:
+    """Return whether the partition spec has a transform of one of some columns, compared ignoring case."""
+    schema = metadata.schema()
+    sources = [schema.find_column_name(field.source_id) for field in metadata.spec().fields]
+    pairs = [(f"{source}.".lower(), f"{name}.".lower()) for source in sources if source is not None for name in names]
+    return any(source.startswith(name) or name.startswith(source) for source, name in pairs)

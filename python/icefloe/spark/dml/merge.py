@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import ResolveError, ValidationError
 from icefloe.spark.arguments import checked_frame, checked_summary, checked_table
+from icefloe.spark.dml.change_commit import commit_changes
 from icefloe.spark.dml.join import FurtherCondition, MergeSource, merged
 from icefloe.spark.dml.target import plan_target
 from icefloe.table.row_level.clause_sql.scope import named
@@ -232,7 +233,7 @@ class MergeBuilder:
             for check in self._checks:
                 target.target.transaction.apply(check)
             with merged(target, source, self._clauses) as changes:
-                return changes.commit()
+                return commit_changes(changes)
 
     def _add(self, match: Match, action: Action, condition: Condition, values: Values) -> Self:
         self._clauses = self._clauses.added(match, action, condition, values)

@@ -78,4 +78,4 @@ def update(  # noqa: PLR0913  all but the first three have defaults
     located = condition.of_rows(located_frame(target.spark, target.planned).alias("target"), "update")
     check_values(clause, target.struct, located)
     values = new_values(clause, target.struct, None, located)
-    return update_located(target, located.select(FILE, POSITION, *values))
+    return update_located(target, located.select(FILE, POSITION, *values), set)

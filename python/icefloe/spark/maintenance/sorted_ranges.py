@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 
 from icefloe import _core
 from icefloe.spark.maintenance.file_pieces import consecutive_parts, with_byte_ranges
-from icefloe.spark.maintenance.shuffle_slots import slots
 from icefloe.spark.worker_process import reduce_fixed_costs
+from icefloe.spark.writer.shuffle_slots import slots
 from icefloe.spark.writer.write_task import RESULT_SCHEMA, task_ids, task_result
 from icefloe.table.maintenance.rewrite.group_writer import CountedRows, GroupWriter
 from icefloe.table.maintenance.rewrite.samples import leaves, sampled_rows

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 NUMBER = "__icefloe_number"
 
+_MOST_BRANCHES = 16
+
 
 @dataclass(frozen=True)
 class ReadGroups:
@@ -98,12 +100,27 @@ def with_file_number(planned: PlannedScan, frame: DataFrame) -> DataFrame:
 
 
 def replaced_by(frame: DataFrame, mapping: pa.Table) -> DataFrame:
-    """Replace ``__icefloe_file`` by ``__icefloe_number`` of a small table with both columns; null where the table has no row."""
+    """Replace ``__icefloe_file`` by ``__icefloe_number`` of a small table with both columns; null where the table has no row.
+
+    Other columns of the table are added.
+    """
     others = [F.col(quoted(name)) for name in frame.columns if name != FILE]
-    if mapping.num_rows == 0:  # Spark Connect makes no DataFrame of an empty Arrow table
-        return frame.select(*others, F.lit(None).cast(from_arrow_type(mapping.schema.field(NUMBER).type)).alias(FILE))
+    added = {name: FILE if name == NUMBER else name for name in mapping.column_names if name != FILE}
+    # Few keys are a part of the query's code, without a job that broadcasts them. An empty table would be a broadcast that fails over Spark Connect.
+    if mapping.num_rows == 0 or (
+        mapping.num_rows <= _MOST_BRANCHES and pa.types.is_integer(mapping.schema.field(FILE).type)
+    ):
+        return frame.select(*others, *[F.expr(_case_of(mapping, name)).alias(alias) for name, alias in added.items()])
     joined = frame.join(F.broadcast(frame.sparkSession.createDataFrame(mapping)), FILE, "left")
-    return joined.select(*others, F.col(NUMBER).alias(FILE))
+    return joined.select(*others, *[F.col(name).alias(alias) for name, alias in added.items()])
+
+
+def _case_of(mapping: pa.Table, name: str) -> str:
+    """Return SQL text of the value that a column of a table has for ``__icefloe_file``."""
+    pairs = zip(mapping.column(FILE).to_pylist(), mapping.column(name).to_pylist(), strict=True)
+    branches = " ".join(f"WHEN {key}L THEN {value}" for key, value in pairs)
+    value = f"CASE {FILE} {branches} END" if branches else "NULL"
+    return f"CAST({value} AS {from_arrow_type(mapping.schema.field(name).type).simpleString()})"
 
 
 def file_names(planned: PlannedScan) -> pa.Array:

@@ -59,7 +59,7 @@ def update(statement: Statement, text: str) -> DataFrame:
         stored(rows[f"c{index}"], rows.schema[f"c{index}"].dataType, field, "UPDATE").alias(field.name)
         for index, field in enumerate(struct.fields)
     ]
-    return counts(statement, update_located(target, rows.select(FILE, POSITION, *columns)))
+    return counts(statement, update_located(target, rows.select(FILE, POSITION, *columns), values))
 
 
 def delete(statement: Statement, text: str) -> DataFrame:

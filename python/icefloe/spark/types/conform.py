@@ -47,15 +47,35 @@ def conform(
         SchemaMismatchError: A column is unknown, missing, of another type, or nullable where the table requires values. The
             message has every such column.
     """
+    columns = conformed_columns(
+        frame.schema, schema, check_nullability=check_nullability, check_ordering=check_ordering
+    )
+    return frame.select(*columns)
+
+
+def conformed_columns(
+    struct: Any, schema: Schema | str, *, check_nullability: bool = False, check_ordering: bool = False
+) -> list[Column]:
+    """Return the columns of :func:`conform` for a frame of a ``StructType``.
+
+    Args:
+        struct: Schema of the rows.
+        schema: Table schema, or its JSON.
+        check_nullability: See :func:`conform`.
+        check_ordering: See :func:`conform`.
+
+    Raises:
+        SchemaMismatchError: See :func:`conform`.
+    """
     names = conform_schema(
-        frame.schema, schema, check_nullability=check_nullability, check_ordering=check_ordering, fields_by_name=True
+        struct, schema, check_nullability=check_nullability, check_ordering=check_ordering, fields_by_name=True
     )
     columns = []
     for field in to_spark_schema(schema).fields:
         source = names.get(field.name)
-        column = F.lit(None).cast(field.dataType) if source is None else _column(frame.schema[source], field)
+        column = F.lit(None).cast(field.dataType) if source is None else _column(struct[source], field)
         columns.append(column.alias(field.name))
-    return frame.select(*columns)
+    return columns
 
 
 def conform_schema(

@@ -65,9 +65,21 @@ class WriteLayout:
 
     @staticmethod
     def of_operation(metadata: TableMetadata, operation: str) -> WriteLayout:
-        """Return the layout of the rows that a ``delete``, ``update`` or ``merge`` writes."""
+        """Return the layout of the rows that a ``delete``, ``update`` or ``merge`` writes.
+
+        Without a mode of its own, a delete or update clusters rows by table partition, or by data file in an unpartitioned table, and a merge
+        clusters them by table partition, as in the Java runtime. A merge into an unpartitioned table distributes rows as a write does.
+        """
+        layout = WriteLayout.of(metadata)
         mode = ROW_LEVEL_DISTRIBUTION_MODES[operation].of(metadata.properties)
-        return WriteLayout.of(metadata, {} if mode is None else {"distribution-mode": mode})
+        if mode is None and (operation != "merge" or layout.is_partitioned):
+            mode = "hash"
+        return layout if mode is None else WriteLayout.of(metadata, {"distribution-mode": mode})
+
+    @property
+    def is_partitioned(self) -> bool:
+        """Whether the partition spec has a field that is not void."""
+        return any(str(field.transform) != "void" for field in self.spec.fields)
 
     def mode(self) -> str:
         """Return the distribution mode: ``none``, ``hash`` or ``range``."""
@@ -76,7 +88,7 @@ class WriteLayout:
         chosen = DISTRIBUTION_MODE.of(self.properties)
         if chosen is not None:
             return chosen
-        if any(str(field.transform) != "void" for field in self.spec.fields):
+        if self.is_partitioned:
             return "hash"
         return "range" if self.sort_order.fields else "none"
 

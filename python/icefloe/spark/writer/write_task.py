@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -37,6 +37,10 @@ RESULT_SCHEMA = "files binary"
 SEVERAL_MATCHES = (
     "merge: several source rows change the same target row; expected one source row for each target row, got several: make the "
     "keys unique in the source, or add a condition that one of the source rows meets"
+)
+UNPLANNED_FILE = (
+    "position deletes: a row to delete belongs to no planned data file; expected files of the sizes that their manifests state: check "
+    "that no file was overwritten"
 )
 _POSITIONS_PER_BATCH = 65_536
 _POSITIONS = "positions"
@@ -87,8 +91,16 @@ class WriteDataFiles(TableTask):
         first = next(batches, None)
         if first is None:
             return None
-        rows = to_stored_types(first, batches, self.schema)
-        partition_id, task_id = task_ids()
+        return self.write_stream(to_stored_types(first, batches, self.schema), task_ids())
+
+    def write_stream(self, rows: Any, ids: tuple[int, int]) -> pa.RecordBatch:
+        """Write rows in the types of data files and return DataFile columns.
+
+        Args:
+            rows: Rows as an Arrow stream.
+            ids: Numbers of the partition and of the task's attempt, parts of the names of the files.
+        """
+        partition_id, task_id = ids
         return _core.write_data_files(
             _core.FileIo(self.io_properties),
             rows,
@@ -225,10 +237,7 @@ def written_positions(results: Sequence[bytes]) -> int:
 
 def _check_positions(rows: pa.Table) -> None:
     if rows.column("file").null_count > 0:
-        raise ValidationError(
-            "position deletes: a row to delete belongs to no planned data file; expected files of the sizes that their "
-            "manifests state: check that no file was overwritten"
-        )
+        raise ValidationError(UNPLANNED_FILE)
     files = rows.column("file").to_numpy()
     positions = rows.column("pos").to_numpy()
     order = np.lexsort((positions, files))

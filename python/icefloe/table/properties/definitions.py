@@ -258,9 +258,13 @@ ROW_LEVEL_DISTRIBUTION_MODES = {
         f"write.{operation}.distribution-mode",
         OneOf(("none", "hash", "range")),
         None,
-        f"Shuffle of the rows that {operation}s write from Spark; `write.distribution-mode` applies if unset.",
+        f"Shuffle of the rows that {operation}s write from Spark{otherwise}.",
     )
-    for operation in ("delete", "update", "merge")
+    for operation, otherwise in (
+        ("delete", "; `hash` if unset, by data file in an unpartitioned table"),
+        ("update", "; `hash` if unset, by data file in an unpartitioned table"),
+        ("merge", "; if unset, `hash` for partitioned tables, `write.distribution-mode` for others"),
+    )
 }
 FOLD_MIN_FILES = TableProperty(
     "write.icefloe.fold-min-files",

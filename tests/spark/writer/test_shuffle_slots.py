@@ -1,7 +1,7 @@
 """Slots against the partitions that Spark sends their rows to."""
 
 import pytest
-from icefloe.spark.maintenance.shuffle_slots import slots
+from icefloe.spark.writer.shuffle_slots import slots
 from pyspark.sql import functions as F  # noqa: N812
 
 

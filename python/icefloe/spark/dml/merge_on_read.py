@@ -1,0 +1,134 @@
+"""Merge-on-read: delete files beside new rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
+
+from icefloe.spark.dml.matching_rows import DeleteMatchingRows, numbered_groups
+from icefloe.spark.dml.written_files import DATA, DELETES, new_rows, results_of, row_count, run, written_rows
+from icefloe.spark.reader.frame import with_file_number
+from icefloe.spark.reader.native import FILE, POSITION
+from icefloe.spark.writer.commit import files_deleted_on_failure
+from icefloe.spark.writer.layout import WriteLayout
+from icefloe.spark.writer.write_task import RESULT_SCHEMA, WritePositionDeletes, collected, written_positions
+from icefloe.table.environment import SYSTEM
+from icefloe.table.properties.core import delete_file_properties
+from icefloe.table.read_context import specs_json
+from icefloe.table.row_level.merge import MergeResult
+from icefloe.table.row_level.row_commit import RowDeltaFiles, commit_rewrite, commit_row_delta
+from icefloe.table.scan.task_group import batch_to_ipc
+from icefloe.table.write.position_deletes import of_data_files, replaced_deletes
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from icefloe.spark.dml.row_changes import RowChanges
+
+
+@dataclass(frozen=True)
+class MergeOnRead:
+    """The commit of position deletes and new rows.
+
+    Args:
+        changes: The removed and the new rows.
+    """
+
+    changes: RowChanges
+
+    def commit(self) -> MergeResult:
+        """Write new rows and position deletes, and commit both; without a change there is no commit."""
+        changes, target = self.changes, self.changes.target
+        operation_id = SYSTEM.new_uuid()
+        parts = []
+        rows = new_rows(changes)
+        if rows is not None:
+            layout = WriteLayout.of_operation(target.table.metadata, target.operation)
+            parts.append(written_rows(rows, target, layout, operation_id))
+        if changes.removes_scan:
+            parts.append(self._deletes_of_scan(operation_id))
+        elif changes.removed is not None:
+            parts.append(self._written_deletes(changes.removed, operation_id))
+        results = run(target, parts, operation_id)
+        data, positions = collected(results_of(results, DATA)), results_of(results, DELETES)
+        deletes = collected(positions)
+        if data is None and deletes is None and len(changes.whole_files) == 0:
+            return MergeResult(0, 0, 0)
+        with files_deleted_on_failure(target.table, [batch for batch in (data, deletes) if batch is not None]):
+            self._add_to_transaction(data, deletes)
+            target.target.transaction.commit_transaction()
+        return self._result(written_positions(positions), row_count(data))
+
+    def _add_to_transaction(self, data: pa.RecordBatch | None, deletes: pa.RecordBatch | None) -> None:
+        operation = self.changes.target.row_level_operation()
+        if data is None and deletes is None:
+            commit_rewrite(operation, self.changes.whole_files, [])
+            return
+        files = RowDeltaFiles(
+            rows=[] if data is None else [data],
+            deletes=deletes,
+            replaced=self._replaced(deletes),
+            referenced=self._referenced(deletes),
+            removed=self.changes.whole_files,
+        )
+        commit_row_delta(operation, files)
+
+    def _deletes_of_scan(self, operation_id: str) -> DataFrame:
+        planned = self.changes.target.planned
+        groups = numbered_groups(planned.plan, planned.scan.packing())
+        task = DeleteMatchingRows(groups=groups, write=self._writing_task(operation_id))
+        numbers = self.changes.target.spark.range(0, len(groups), 1, len(groups))
+        results: DataFrame = numbers.mapInArrow(task, RESULT_SCHEMA).withColumn("kind", F.lit(DELETES))
+        return results
+
+    def _written_deletes(self, removed: DataFrame, operation_id: str) -> DataFrame:
+        positions = with_file_number(self.changes.target.planned, removed)
+        positions = positions.select(F.col(FILE).alias("file"), F.col(POSITION).alias("pos"))
+        task = self._writing_task(operation_id)
+        # One task for all deletes of a data file: it writes one delete file, and detects a position that occurs twice.
+        return positions.repartition("file").mapInArrow(task, RESULT_SCHEMA).withColumn("kind", F.lit(DELETES))
+
+    def _writing_task(self, operation_id: str) -> WritePositionDeletes:
+        planned, table = self.changes.target.planned, self.changes.target.table
+        table.catalog.check_location(table)
+        return WritePositionDeletes(
+            io_properties=dict(table.io.core.properties),
+            schema=table.schema().model_dump_json(),
+            specs=specs_json(table.metadata),
+            table_location=table.location(),
+            properties=delete_file_properties(table.properties),
+            operation_id=operation_id,
+            targets=batch_to_ipc(planned.plan.files.select(["file_path", "spec_id", "partition"])),
+            older=batch_to_ipc(self._replaceable()),
+        )
+
+    def _replaceable(self) -> pa.RecordBatch:
+        """Return the delete files that new position deletes replace if they change the same data files."""
+        plan = self.changes.target.planned.plan
+        return replaced_deletes(
+            plan.files, plan.deletes, plan.files.column("file_path"), self.changes.target.table.properties
+        )
+
+    def _replaced(self, deletes: pa.RecordBatch | None) -> pa.Array:
+        """Return the paths of the delete files that the new ones replace."""
+        touched = pa.array([], pa.string()) if deletes is None else pc.drop_null(deletes.column("referenced_data_file"))
+        return of_data_files(self._replaceable(), touched).column("file_path")
+
+    def _referenced(self, deletes: pa.RecordBatch | None) -> pa.Array:
+        """Return the paths of the data files that delete files refer to; all planned files where a delete file has no path."""
+        if deletes is None:
+            return pa.array([], pa.string())
+        referenced = deletes.column("referenced_data_file")
+        return pc.unique(
+            referenced if referenced.null_count == 0 else self.changes.target.planned.plan.files.column("file_path")
+        )
+
+    def _result(self, removed: int, added: int) -> MergeResult:
+        if self.changes.updated is None:
+            return MergeResult(0, removed + self.changes.whole_file_rows, added)
+        updated = removed if self.changes.only_updates else self.changes.updated.count()
+        return MergeResult(updated, removed - updated, added - updated)
