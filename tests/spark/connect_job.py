@@ -9,6 +9,7 @@ import pyarrow as pa
 from icefloe import _core
 from icefloe.catalog import load_catalog
 from icefloe.spark import functions as ice
+from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 from pyspark.sql.connect.session import SparkSession as ConnectSession
@@ -76,10 +77,22 @@ try:
     )
     sink.trigger(availableNow=True).start("db.copy").awaitTermination()
     expect("streamed rows", copy.refresh().scan().count(), 1000)
+    catalog.drop_table("db.copy")
+    copy = catalog.create_table("db.copy", schema=icefloe.spark.schema_from_spark(rows.schema))
+    table.append(pa.table({"id": [2000], "n": pa.array([1], pa.int32()), "text": ["late"]}))
+    try:
+        sink.trigger(availableNow=True).start("db.copy").awaitTermination()
+        expect("copy into a table created again", "rows", "an error")
+    except StreamingQueryException as error:
+        expect("copy into a table created again", "was dropped and created again" in str(error), True)
+    expect("rows of the new table", copy.refresh().scan().count(), 0)
+    own = sink.option("table-uuid", str(copy.metadata.table_uuid))
+    own.trigger(availableNow=True).start("db.copy").awaitTermination()
+    expect("rows after the checkpoint", copy.refresh().scan().count(), 1)
     merge = icefloe.spark.stream.merge_batches(merged, ["id"], query_id="merged")
     sink = stream.writeStream.foreachBatch(merge).option("checkpointLocation", f"{lake}/checkpoints/merged")
     sink.trigger(availableNow=True).start().awaitTermination()
-    expect("merged micro-batches", merged.refresh().scan().count(), 1000)
+    expect("merged micro-batches", merged.refresh().scan().count(), 1001)
 
     icefloe.spark.attach(spark, catalog)
     icefloe.spark.sql(spark, "CREATE TABLE lake.db.s (id bigint, name string)")

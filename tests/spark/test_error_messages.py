@@ -89,6 +89,17 @@ class Cases:
         parsed = TableOptions.parse({"path": path, **named})
         data_source.IcefloeWriter.make(parsed, self.rows.schema, overwrite=True)
 
+    def replaced_while_writing(self):
+        schema = icefloe.spark.schema_from_spark(self.rows.schema)
+        catalog, name = self.table.catalog, "db.replaced_while_writing"
+        catalog.create_table(name, schema)
+        given = {f"catalog.{key}": catalog.properties[key] for key in ("uri", "warehouse")}
+        parsed = TableOptions.parse({"path": name, "catalog": "lake", "catalog.type": "sql", **given})
+        writer = data_source.IcefloeWriter.make(parsed, self.rows.schema, overwrite=False)
+        catalog.drop_table(name)
+        catalog.create_table(name, schema)
+        writer.commit([])
+
     def data_source_read(self, schema):
         source = data_source.IcefloeDataSource({"path": self.table.metadata_location})
         source.reader(T.StructType.fromDDL(schema)).partitions()
@@ -188,6 +199,7 @@ class Cases:
             ),
             "data source with a type of another schema": lambda: self.data_source_read("name long"),
             "data source of a column without nulls": lambda: self.data_source_read("name string not null"),
+            "data source of a table created again": self.replaced_while_writing,
             "data source with a shuffle": lambda: self.writer("db.events", distribution_mode="hash"),
             **self.builder_causes(),
             **self.udf_causes(),

@@ -236,17 +236,26 @@ class IcefloeWriter(DataSourceArrowWriter):
         task: The task of every Spark partition.
         mode: Effect on the rows that the table has.
         isolation: Concurrent commits that an overwrite tolerates.
+        table_uuid: UUID of the table that the tasks write files for.
         merged: The ``StructType`` of the rows where the commit merges it into the table's schema; None without schema merging.
     """
 
-    def __init__(
-        self, options: TableOptions, task: WriteDataFiles, mode: WriteMode, isolation: Isolation, merged: Any = None
+    def __init__(  # noqa: PLR0913  the parts of a write
+        self,
+        options: TableOptions,
+        task: WriteDataFiles,
+        mode: WriteMode,
+        isolation: Isolation,
+        *,
+        table_uuid: str,
+        merged: Any = None,
     ) -> None:
         self._options = options
         self._task = task
         self._mode = mode
         self._isolation = isolation
         self._merged = merged
+        self._table_uuid = table_uuid
 
     @staticmethod
     def make(options: TableOptions, schema: Any, *, overwrite: bool) -> IcefloeWriter:
@@ -284,7 +293,8 @@ class IcefloeWriter(DataSourceArrowWriter):
             check_nullability=flag(others, "check-nullability"),
             check_ordering=flag(others, "check-ordering"),
         )
-        return IcefloeWriter(options, data_task(table, presorted=False, layout=layout), mode, isolation, merged)
+        task = data_task(table, presorted=False, layout=layout)
+        return IcefloeWriter(options, task, mode, isolation, table_uuid=str(table.metadata.table_uuid), merged=merged)
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> FilesWritten:
         """Write the rows of one task."""
@@ -296,6 +306,11 @@ class IcefloeWriter(DataSourceArrowWriter):
         written = [one for one in messages if isinstance(one, FilesWritten)]
         files = collected([one.files for one in written if one.files is not None])
         table, options = self._options.load(), self._options.others
+        if str(table.metadata.table_uuid) != self._table_uuid:
+            raise ValidationException(
+                f"write: table {self._options.table} was dropped and created again while the rows were written; expected uuid "
+                f"{self._table_uuid}, got {table.metadata.table_uuid}: repeat the write"
+            )
         # Spark commits in a process without a session; tasks have its settings.
         audit = written[0].audit if written else AuditSettings()
         destination = audited_destination(audit, table, options.get("branch"), summary_properties(options))

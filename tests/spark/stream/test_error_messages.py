@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
 import re
+import tempfile
+from pathlib import Path
 
 import icefloe.spark.stream
 import pytest
@@ -13,6 +16,7 @@ from icefloe.spark.stream.limits import Limits
 from icefloe.spark.stream.offset import StreamOffset
 from icefloe.spark.stream.options import SinkOptions, SourceOptions
 from icefloe.spark.stream.sink import EpochFiles, IcefloeStreamWriter
+from icefloe.spark.stream.sink_table import FILE_NAME, check_sink_table
 from icefloe.spark.types.to_spark import to_spark_schema
 from icefloe.table.update.actions import RemoveSnapshotsUpdate
 from icefloe.types import IntegerType, LongType
@@ -111,6 +115,22 @@ class Cases:
         options = SinkOptions.parse({**self.options, "path": ".".join(table.name())})
         return IcefloeStreamWriter(options, to_spark_schema(table.schema()), overwrite=False)
 
+    def recorded(self, table_uuid=None, record=None):
+        """Write a record into a checkpoint, or none, and check a table against it."""
+        table = self.table()
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "metadata").write_text("{}")
+            if record is not None:
+                Path(folder, FILE_NAME).write_text(record)
+            given = {} if table_uuid is None else {"table-uuid": table_uuid}
+            check_sink_table(table, SinkOptions.parse({"path": "db.t", "checkpointLocation": folder, **given}))
+
+    def pickled_merge(self):
+        table = self.table()
+        state = pickle.dumps(icefloe.spark.stream.merge_batches(table, ["id"], query_id="q"))
+        self.replaced(table)
+        pickle.loads(state)
+
     def source_options(self, **options):
         named = {key.replace("_", "-"): value for key, value in options.items()}
         return SourceOptions.parse({**self.options, "path": "db.t", **named})
@@ -148,6 +168,12 @@ class Cases:
             "write to a location": lambda: SinkOptions.parse({**self.options, "path": table.metadata_location}),
             "write outside of a query": lambda: self.sink().write(iter(())),
             "write to a table created again": lambda: self.sink().commit([EpochFiles(None, "q", "another")], 0),
+            "sink of a table created again": lambda: self.recorded(
+                record='{"version": 1, "table": "db.t", "table_uuid": "u"}'
+            ),
+            "sink of another table than the option's": lambda: self.recorded(table_uuid="u"),
+            "sink with a record of no version": lambda: self.recorded(record="nothing"),
+            "merge into a table created again": self.pickled_merge,
             "table rolled back": self.rolled_back,
             "partition of another reader": lambda: self.query(table).new_reader().read("x"),
             "column of another type": lambda: self.after(self.promoted),

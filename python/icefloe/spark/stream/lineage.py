@@ -29,6 +29,15 @@ _LATER = {
 }
 
 
+def check_same_table(name: str, table_uuid: str, metadata: TableMetadata) -> None:
+    """Raise ValidationError if metadata is not the one of the table that a stream reads."""
+    if table_uuid.lower() != str(metadata.table_uuid).lower():
+        raise ValidationError(
+            f"checkpoint: table {name} was dropped and created again; expected the table with uuid {table_uuid}, got "
+            f"{metadata.table_uuid}: {_ANEW}"
+        )
+
+
 @dataclass(frozen=True)
 class Lineage:
     """The head of a branch and its ancestors.
@@ -112,11 +121,7 @@ class Lineage:
         Raises:
             ValidationError: The table has been replaced or rolled back, or snapshots after the offset have been expired.
         """
-        if start.table_uuid.lower() != str(self.metadata.table_uuid).lower():
-            raise ValidationError(
-                f"checkpoint: table {self.name} was dropped and created again; expected the table with uuid {start.table_uuid}, got "
-                f"{self.metadata.table_uuid}: {_ANEW}"
-            )
+        check_same_table(self.name, start.table_uuid, self.metadata)
         return self._after(start, _CHECKPOINT)
 
     def is_read(self, end: StreamOffset, start: StreamOffset) -> bool:

@@ -111,11 +111,18 @@ class MergeBatches:
     def __getstate__(self) -> dict[str, Any]:
         catalog = self._table.catalog
         properties = dict(getattr(catalog, "properties", {}))
-        return {**self.__dict__, "_table": (catalog.name, properties, self._table.name())}
+        uuid = self._table.metadata.table_uuid
+        return {**self.__dict__, "_table": (catalog.name, properties, self._table.name(), uuid)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        name, properties, identifier = state["_table"]
-        self.__dict__ = {**state, "_table": load_catalog(name, **properties).load_table(identifier)}
+        name, properties, identifier, uuid = state["_table"]
+        table = load_catalog(name, **properties).load_table(identifier)
+        if table.metadata.table_uuid != uuid:
+            raise ValidationError(
+                f"merge_batches: table {'.'.join(identifier)} was dropped and created again; expected uuid {uuid}, got "
+                f"{table.metadata.table_uuid}: load the table and start the query with a new checkpoint location"
+            )
+        self.__dict__ = {**state, "_table": table}
 
 
 def _returned(merge: Any) -> MergeBuilder:

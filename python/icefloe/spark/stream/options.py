@@ -25,8 +25,10 @@ STREAM_READ_OPTIONS = (FROM, FROM_TIMESTAMP, SKIP_OVERWRITES, SKIP_DELETES, MAX_
 _TABLE = ("path", "table", "catalog", "case-sensitive")
 _CHANGES = ("changes", "compute-updates", "identifier-columns")
 _READ = (*_TABLE, "branch", "columns", "filter", START_SNAPSHOT, *_CHANGES, *STREAM_READ_OPTIONS)
-_SPARKS = ("checkpointlocation", "queryname")
-_WRITE = (*_TABLE, "branch", "fanout-enabled", *_SPARKS)
+TABLE_UUID = "table-uuid"
+_CHECKPOINT = "checkpointlocation"
+_SPARKS = (_CHECKPOINT, "queryname")
+_WRITE = (*_TABLE, "branch", "fanout-enabled", TABLE_UUID, *_SPARKS)
 _STARTS = (FROM, FROM_TIMESTAMP, START_SNAPSHOT)
 
 
@@ -114,11 +116,15 @@ class SinkOptions:
         table: Table and catalog.
         branch: Branch to commit to.
         snapshot_properties: Additional keys of each snapshot's summary.
+        table_uuid: UUID of the only table to write; None for the table of the query's first micro-batch.
+        checkpoint: Location of the checkpoint; None if a session setting has it, which Spark does not pass to sources.
     """
 
     table: TableOptions
     branch: str
     snapshot_properties: dict[str, str]
+    table_uuid: str | None = None
+    checkpoint: str | None = None
 
     @staticmethod
     def parse(options: Mapping[str, str]) -> SinkOptions:
@@ -130,7 +136,7 @@ class SinkOptions:
         Raises:
             ValidationError: An option is unknown or has a wrong value, or the table is given by its location.
         """
-        table = TableOptions.parse(options, also=("fanout-enabled", *_SPARKS))
+        table = TableOptions.parse(options, also=("fanout-enabled", TABLE_UUID, *_SPARKS))
         own = [key for key in table.others if not key.startswith(SNAPSHOT_PROPERTY)]
         _check_known("a streaming write", own, _WRITE)
         _flag(table.others, "fanout-enabled")
@@ -143,6 +149,8 @@ class SinkOptions:
             table=table,
             branch=table.others.get("branch", MAIN),
             snapshot_properties=summary_properties(table.others),
+            table_uuid=table.others.get(TABLE_UUID),
+            checkpoint=table.others.get(_CHECKPOINT),
         )
 
 

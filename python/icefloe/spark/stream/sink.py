@@ -11,6 +11,7 @@ from pyspark.sql.datasource import DataSourceArrowWriter, DataSourceStreamWriter
 from icefloe.exceptions import ValidationError
 from icefloe.spark.stream.epoch import QUERY_ID_PROPERTY, Epoch
 from icefloe.spark.stream.epoch_commit import commit_epoch
+from icefloe.spark.stream.sink_table import check_sink_table
 from icefloe.spark.types.conform import conform_schema
 from icefloe.spark.worker_process import reduce_fixed_costs
 from icefloe.spark.writer.failed_job import delete_files_of_failed_job
@@ -51,6 +52,7 @@ class IcefloeStreamWriter(DataSourceStreamWriter, DataSourceArrowWriter):
 
     Raises:
         SchemaMismatchError: The rows do not fit the table.
+        ValidationError: The table is not the one of the query's first micro-batch.
     """
 
     def __init__(self, options: SinkOptions, schema: Any, *, overwrite: bool) -> None:
@@ -58,6 +60,7 @@ class IcefloeStreamWriter(DataSourceStreamWriter, DataSourceArrowWriter):
         self._options = options
         self._overwrite = overwrite
         table = options.table.load()
+        check_sink_table(table, options)
         conform_schema(schema, table.schema())
         self._task = data_task(table, presorted=False)
         self._table_uuid = str(table.metadata.table_uuid)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import ResolveError, ValidationError
 from icefloe.expressions import AlwaysTrue
-from icefloe.spark.stream.lineage import Lineage
+from icefloe.spark.stream.lineage import Lineage, check_same_table
 from icefloe.spark.types.nullability import check_not_null
 from icefloe.spark.types.to_spark import to_spark_schema
 from icefloe.table.scan.options import ScanOptions
@@ -51,12 +51,16 @@ class TableView:
         Raises:
             ValidationError: The table was dropped and created again, or a column of the stream was changed.
         """
-        if self._table is None or self.options.table.is_location():
-            self._table = self.options.table.load()
+        known = self._table
+        if known is None or self.options.table.is_location():
+            fresh = self.options.table.load()
         else:
-            self._table.refresh()
-        self._check_columns(self._table)
-        return self._table
+            fresh = known.catalog.load_table(known.name())
+        if known is not None:
+            check_same_table(".".join(known.name()), str(known.metadata.table_uuid), fresh.metadata)
+        self._table = fresh
+        self._check_columns(fresh)
+        return fresh
 
     def lineage(self) -> Lineage:
         """Return the snapshots of the branch, as of the last refresh."""
@@ -102,6 +106,6 @@ def _types(fields: Sequence[Any]) -> list[str]:
 
 def _changed(table: Table, problem: str) -> str:
     return (
-        f"stream: the schema of table {'.'.join(table.name())} changed since the stream began: {problem}; restart the query with the "
-        "same checkpoint to read the new schema"
+        f"stream: the schema of table {'.'.join(table.name())} changed since the stream began: {problem}; load the stream again and "
+        "restart the query with the same checkpoint to read the new schema"
     )
