@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _PARTITIONS_OF_A_RANGE = "SELECT count(DISTINCT id) FROM (SELECT spark_partition_id() AS id FROM range(65536))"
 """The range has more rows than a cluster has cores. In classic sessions, DataFrames of `range` disregard the setting of parallelism."""
 
+CASE_SENSITIVE = "spark.sql.caseSensitive"
+"""The setting under which names that differ in case alone are different names."""
 UNLIMITED_BATCH_BYTES = {"spark.sql.execution.arrow.maxBytesPerBatch": "2147483647"}
 """With this limit Spark omits a size check for each row, which takes half of the time of a write."""
 
@@ -45,6 +47,11 @@ def active_session(spark: Any = None) -> Any:
 def is_connect(spark: Any) -> bool:
     """Return whether a session is one of Spark Connect."""
     return getattr(spark, "session_id", None) is not None
+
+
+def is_case_sensitive(spark: Any) -> bool:
+    """Return whether a session distinguishes names of columns by case."""
+    return bool(spark.conf.get(CASE_SENSITIVE, "false") == "true")
 
 
 def session_key(spark: Any) -> str:

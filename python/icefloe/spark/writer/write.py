@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from icefloe.spark.arguments import checked_frame, checked_table
-from icefloe.spark.session import UNLIMITED_BATCH_BYTES, settings
+from icefloe.spark.session import UNLIMITED_BATCH_BYTES, is_case_sensitive, settings
 from icefloe.spark.types.conform import conform
+from icefloe.spark.types.exact_names import check_exact_names
+from icefloe.spark.types.to_spark import to_spark_schema
 from icefloe.spark.writer.arrow_map import map_in_arrow, worker_errors
 from icefloe.spark.writer.commit import FileChange, WriteMode, overwrite_isolation, summary_properties
 from icefloe.spark.writer.distribution import distribute, shuffle_settings
@@ -38,7 +40,8 @@ def write(frame: DataFrame, table: Table, mode: WriteMode = "append", options: M
     staged.
 
     Args:
-        frame: Rows. Columns are matched by name; a missing optional column is null in every row.
+        frame: Rows. Columns are matched by name, which ignores case unless the session has ``spark.sql.caseSensitive``; a missing
+            optional column is null in every row.
         table: Table, at the version that an overwrite replaces rows of. It shows the new version after the commit.
         mode: ``append``; ``overwrite`` replaces all rows, or the rows that match the option ``overwrite-filter``;
             ``overwrite-partitions`` replaces the partitions that the rows belong to.
@@ -110,7 +113,7 @@ def write_in_transaction(frame: DataFrame, transaction: WriteTransaction, change
         change: Effect of the files, with the options of the write.
     """
     if flag(change.options, "merge-schema"):
-        merge_schema(transaction, frame.schema)
+        merge_schema(transaction, frame.schema, case_sensitive=is_case_sensitive(frame.sparkSession))
     change.stage(transaction, write_files(frame, transaction, change.options))
 
 
@@ -128,6 +131,8 @@ def write_files(
     """
     metadata = transaction.table_metadata
     layout = WriteLayout.of(metadata, options)
+    if is_case_sensitive(frame.sparkSession):
+        check_exact_names(frame.schema, to_spark_schema(layout.schema))
     conformed = conform(
         frame,
         layout.schema,
