@@ -19,7 +19,7 @@ _WORDS = re.compile(
 )
 _COMMENT_MARKS = re.compile(r"/\*(?!\+)|\*/")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "0": "\0", "Z": "\x1a", "%": "\\%", "_": "\\_"}
-_PARSER_KEYWORDS = {
+PARSER_KEYWORDS = {
     *(
         "ALTER",
         "ANTI",
@@ -196,7 +196,7 @@ def with_quoted_keywords(text: str) -> str:
     words = words_of(text)
     for index in range(len(words) - 1, 0, -1):
         word = words[index]
-        if word.kind == "word" and word.text.upper() in _PARSER_KEYWORDS and words[index - 1].is_keyword("."):
+        if word.kind == "word" and word.text.upper() in PARSER_KEYWORDS and words[index - 1].is_keyword("."):
             text = f"{text[: word.start]}`{word.text}`{text[word.end :]}"
     return text
 

@@ -37,3 +37,14 @@ def test_star_leaves_out_metadata_columns_as_in_java(spark, lake, name, query):
     found = icefloe.spark.sql(spark, query.format(t=name))
     assert found.columns == STARS[query]
     assert found.count() > 0
+
+
+def test_raw_texts_end_at_their_first_quote_and_join_the_next(sql, name):
+    """As Spark reads them, the quotes of `r'it''s'` end one text and begin another."""
+    sql(f"INSERT INTO {name} VALUES (4, r'it''s'), (5, r'c:\\new'), (6, 'it''s')")
+    assert sql(f"SELECT id FROM {name} WHERE name = r'it''s'") == [(4,)]
+    assert sql(f"SELECT id FROM {name} WHERE name = 'i'r't' R\"s\"") == [(4,)]
+    assert sql(f"SELECT r'a' r'\\b\\' AS x FROM {name} WHERE name = r'c:\\new'") == [("a\\b\\",)]
+    sql(f"UPDATE {name} SET name = r'd''\\t' WHERE name = r'c:\\new'")
+    sql(f"DELETE FROM {name} WHERE name = r'it''s' OR id < 4")
+    assert sorted(sql(f"SELECT * FROM {name}")) == [(5, "d\t"), (6, "it's")]

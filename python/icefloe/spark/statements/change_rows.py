@@ -15,6 +15,7 @@ from icefloe.spark.lexer import Cursor, words_of
 from icefloe.spark.reader.frame import located_frame
 from icefloe.spark.reader.native import FILE, POSITION
 from icefloe.spark.statements.assignment import stored
+from icefloe.spark.statements.determinism import check_deterministic
 from icefloe.spark.statements.query import frame_of_query, pushdown_of, single_table, with_alias
 from icefloe.spark.statements.set_clause import set_values
 from icefloe.spark.types.conform import quoted
@@ -157,7 +158,18 @@ def _rows(
             names = ", ".join(target.struct.names)
             raise ResolveError(f"{label}: {problem}; expected one of {names}, or a text in quotes") from error
         raise ValidationError(f"{label}: {problem}; expected a condition and values that Spark accepts") from error
+    if condition is not None:
+        _check_deterministic(statement, target, alias, condition)
     return rows
+
+
+def _check_deterministic(statement: Statement, target: PlannedTarget, alias: str, condition: str) -> None:
+    def joined() -> DataFrame:
+        no_rows = statement.spark.createDataFrame([], target.struct)
+        text = f"{statement.above}SELECT 1 FROM {TARGET} AS {quoted(alias)} JOIN (SELECT 1) ON ({condition})"
+        return frame_of_query(statement, text, {TARGET: no_rows})
+
+    check_deterministic(joined, condition, f"{target.operation.upper()} {'.'.join(target.table.name())}")
 
 
 def _alias(cursor: Cursor, following: str) -> str | None:

@@ -128,6 +128,8 @@ def parsed_definition(text: str) -> Definition:
     made = Definition()
     if cursor.accept("CREATE"):
         made.replace = cursor.accept("OR", "REPLACE")
+        # Every table of a catalog has a location of its own.
+        cursor.accept("EXTERNAL")
         cursor.expect("TABLE")
     else:
         cursor.expect("REPLACE", "TABLE")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,8 @@ from icefloe.spark.writer.write import file_change, write_in_transaction
 from icefloe.types import TimestampType
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from icefloe.expressions import BooleanExpression
     from icefloe.spark.lexer import Word
     from icefloe.spark.statements.query import Statement
@@ -34,11 +36,48 @@ if TYPE_CHECKING:
 
 _QUERIES = ("SELECT", "WITH", "VALUES", "FROM", "TABLE")
 _BEFORE_SUBQUERIES = ("IN", "EXISTS", "AND", "OR", "NOT", "ANY", "SOME", "ALL", "LIKE", "ILIKE", "BETWEEN")
+_AFTER_SELECT_LIST = ("FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "LATERAL")
 _OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedInsert:
+    """An INSERT statement whose query Spark has analysed; nothing is written before :meth:`commit`.
+
+    Args:
+        table: The table, which the commit moves to its new version.
+        rows: Rows with columns of the table.
+        mode: Effect on the rows that the table has.
+        options: Checked options of the write.
+        row_filter: The rows to replace; None for all rows, or the rows that the mode says.
+    """
+
+    table: Table
+    rows: DataFrame
+    mode: WriteMode
+    options: dict[str, str]
+    row_filter: BooleanExpression | None
+
+    def commit(self) -> None:
+        """Write the rows and commit them."""
+        change = file_change(self.rows.sparkSession, self.table, self.mode, self.options)
+        with self.table.transaction() as transaction:
+            write_in_transaction(self.rows, transaction, replace(change, row_filter=self.row_filter))
 
 
 def insert(statement: Statement, text: str) -> None:
     """Run an INSERT statement: one commit."""
+    planned_insert(statement, text).commit()
+
+
+def planned_insert(statement: Statement, text: str) -> PlannedInsert:
+    """Return the write of an INSERT statement.
+
+    Raises:
+        ValidationError: The statement does not parse, or a clause is not supported.
+        NoSuchTableError: A table does not exist.
+        SchemaMismatchError: The values of the query cannot be stored in the columns.
+    """
     cursor = Cursor(text)
     cursor.expect("INSERT")
     overwrite = cursor.accept("OVERWRITE")
@@ -53,12 +92,7 @@ def insert(statement: Statement, text: str) -> None:
         raise FeatureUnsupportedError(
             "INSERT: IF NOT EXISTS is not supported; expected INSERT without it, got IF NOT EXISTS"
         )
-    by_name = cursor.accept("BY", "NAME")
-    columns = None
-    if _column_list(cursor):
-        columns = [_name(item) for item in cursor.items()]
-        if by_name or cursor.accept("BY", "NAME"):
-            raise ValidationError("INSERT: expected BY NAME or the names of columns, got both: leave one of them out")
+    columns, by_name = _named_columns(cursor)
     condition = _replaced(cursor, overwrite=overwrite)
     query = with_null_defaults(cursor.rest())
     if statement.above:
@@ -78,9 +112,18 @@ def insert(statement: Statement, text: str) -> None:
     options = {"branch": reference.version["branch"]} if "branch" in reference.version else {}
     mode, more, row_filter = _mode(statement, table, overwrite=overwrite, condition=condition, static=static)
     checked = checked_options(mode, {**options, **more})
-    change = replace(file_change(statement.spark, table, mode, checked), row_filter=row_filter)
-    with table.transaction() as transaction:
-        write_in_transaction(rows, transaction, change)
+    return PlannedInsert(table=table, rows=rows, mode=mode, options=checked, row_filter=row_filter)
+
+
+def _named_columns(cursor: Cursor) -> tuple[list[str] | None, bool]:
+    """Return the columns in parentheses, None without them, and whether BY NAME matches the query's columns by name."""
+    by_name = cursor.accept("BY", "NAME")
+    if not _column_list(cursor):
+        return None, by_name
+    columns = [_name(item) for item in cursor.items()]
+    if by_name or cursor.accept("BY", "NAME"):
+        raise ValidationError("INSERT: expected BY NAME or the names of columns, got both: leave one of them out")
+    return columns, by_name
 
 
 def with_null_defaults(query: str) -> str:
@@ -112,7 +155,7 @@ def _defaults_in_rows(words: list[Word]) -> list[Word]:
     for before, word, after in zip(words, words[1:], [*words[2:], None], strict=False):
         if not (of_rows or within_row) and word.is_keyword("FROM"):
             break
-        ends = after is None or after.is_keyword(",", ")") or after.is_keyword("FROM")
+        ends = after is None or after.is_keyword(",", ")", *_AFTER_SELECT_LIST)
         if word.is_keyword("("):
             within_row.append(of_rows and not within_row and before.is_keyword("VALUES", ","))
         elif word.is_keyword(")"):

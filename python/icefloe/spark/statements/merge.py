@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import AnalysisException
 
-from icefloe.exceptions import FeatureUnsupportedError, ValidationError
+from icefloe.exceptions import ValidationError
 from icefloe.spark.dml.clause_columns import refusal
 from icefloe.spark.dml.join import FurtherCondition
 from icefloe.spark.dml.merge import MergeBuilder
 from icefloe.spark.lexer import Cursor
-from icefloe.spark.statements.brackets import depths
 from icefloe.spark.statements.change_rows import counts
 from icefloe.spark.statements.literals import with_literals
+from icefloe.spark.statements.merge_clause import merge_clauses, until_when
 from icefloe.spark.statements.merge_scope import MergeScope
 from icefloe.spark.statements.on_condition import OnCondition
 from icefloe.spark.statements.query import frame_of_query, with_alias
 from icefloe.spark.statements.scalar_subquery import ScalarSubqueries
+from icefloe.spark.statements.schema_evolution import EvolvedTable, evolved_table
 from icefloe.spark.statements.set_clause import set_values
 from icefloe.spark.types.conform import quoted
 from icefloe.spark.types.to_spark import to_spark_schema
+from icefloe.table.properties.definitions import AUTO_SCHEMA_EVOLUTION
 from icefloe.table.row_level.join_keys import JoinKey
 
 if TYPE_CHECKING:
@@ -29,7 +31,10 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
+    from icefloe.spark.statements.merge_clause import MergeClause
     from icefloe.spark.statements.query import Statement
+    from icefloe.table import Table
+    from icefloe.table.row_level.merge import MergeResult
 
 _KEY = "__icefloe_on_{}"
 _ONLY_IF = "__icefloe_on"
@@ -42,12 +47,8 @@ def merge(statement: Statement, text: str) -> DataFrame:
     statement = replace(statement, arguments=None, above=above)
     cursor = Cursor(text)
     cursor.expect("MERGE")
-    evolves = cursor.accept("WITH", "SCHEMA", "EVOLUTION")
+    with_evolution = cursor.accept("WITH", "SCHEMA", "EVOLUTION")
     cursor.expect("INTO")
-    if evolves:
-        raise FeatureUnsupportedError(
-            "MERGE: WITH SCHEMA EVOLUTION is not supported; expected MERGE INTO: add the columns with ALTER TABLE first"
-        )
     parts = cursor.names()
     reference = statement.references.resolve(parts)
     table = reference.writable()
@@ -65,8 +66,13 @@ def merge(statement: Statement, text: str) -> DataFrame:
         cursor = Cursor(with_alias(cursor.rest(), parts, target))
     if len(source_parts) > 1:
         cursor = Cursor(with_alias(cursor.rest(), source_parts, source_alias))
-    condition = _until_when(cursor)
+    condition = until_when(cursor)
+    clauses = list(merge_clauses(cursor))
     source = frame_of_query(statement, f"{above}SELECT * FROM {source_text} AS {quoted(source_alias)}{names}")
+    evolving = with_evolution and AUTO_SCHEMA_EVOLUTION.of(table.properties)
+    if evolving:
+        exact = statement.case_sensitive()
+        table = evolved_table(table, source.schema, clauses, (target, source_alias), case_sensitive=exact)
     structs = to_spark_schema(table.schema()), source.schema
     with ScalarSubqueries(statement) as subqueries:
         scope = MergeScope(target, source_alias, *structs, statement.spark, subqueries)
@@ -77,10 +83,17 @@ def merge(statement: Statement, text: str) -> DataFrame:
         branch = reference.version.get("branch")
         builder = MergeBuilder(table, keyed, keys, branch=branch, snapshot_properties={})
         builder.of_loaded_version().only_if(only_if).only_pairs(further)
-        while not cursor.done:
-            cursor.expect("WHEN")
-            _clause(cursor, builder, scope)
-        return counts(statement, builder.execute())
+        for clause in clauses:
+            _add_clause(builder, scope, clause, partial=evolving)
+        return counts(statement, _executed(builder, table))
+
+
+def _executed(builder: MergeBuilder, table: Table) -> MergeResult:
+    result = builder.execute()
+    if isinstance(table, EvolvedTable):
+        # A merge that changes no row has committed nothing.
+        table.transaction().commit_transaction()
+    return result
 
 
 def _source(cursor: Cursor) -> tuple[tuple[str, ...], str, str]:
@@ -132,88 +145,44 @@ def _all_of(conditions: Sequence[str]) -> str | None:
     return " AND ".join(f"({one})" for one in conditions) if conditions else None
 
 
-def _clause(cursor: Cursor, builder: MergeBuilder, scope: MergeScope) -> None:
-    matched = cursor.accept("MATCHED")
-    by_source = False
-    if not matched:
-        cursor.expect("NOT", "MATCHED")
-        by_source = cursor.accept("BY", "SOURCE")
-        if not by_source:
-            cursor.accept("BY", "TARGET")
-    condition = None
-    if cursor.accept("AND"):
-        kind = "MATCHED" if matched else "NOT MATCHED BY SOURCE" if by_source else "NOT MATCHED"
-        side = _side(matched=matched, by_source=by_source)
-        condition = scope.rewritten(_until(cursor, "THEN"), side, f"condition of WHEN {kind}")
-    cursor.expect("THEN")
-    if matched or by_source:
-        _change(cursor, builder, scope, condition, by_source=by_source)
+def _add_clause(builder: MergeBuilder, scope: MergeScope, clause: MergeClause, *, partial: bool) -> None:
+    """Add a clause to a merge; with `partial`, the source may lack columns that `*` takes."""
+    all_values = scope.all_values(partial=partial) if clause.takes_all else None
+    condition = clause.condition
+    if condition is not None:
+        condition = scope.condition(condition, clause.side, f"condition of WHEN {clause.kind}")
+    if clause.inserts:
+        builder.when_not_matched_insert(all_values if clause.takes_all else _inserted(scope, clause), condition)
+    elif clause.deletes:
+        (builder.when_not_matched_by_source_delete if clause.by_source else builder.when_matched_delete)(condition)
+    elif clause.by_source:
+        builder.when_not_matched_by_source_update(_set(scope, clause), condition)
     else:
-        _insert(cursor, builder, scope, condition)
+        builder.when_matched_update(all_values if clause.takes_all else _set(scope, clause), condition)
 
 
-def _change(
-    cursor: Cursor, builder: MergeBuilder, scope: MergeScope, condition: str | None, *, by_source: bool
-) -> None:
-    if cursor.accept("DELETE"):
-        (builder.when_not_matched_by_source_delete if by_source else builder.when_matched_delete)(condition)
-        return
-    cursor.expect("UPDATE", "SET")
-    if not by_source and cursor.accept("*"):
-        builder.when_matched_update(scope.all_values(), condition)
-        return
-    side = _side(matched=not by_source, by_source=by_source)
+def _set(scope: MergeScope, clause: MergeClause) -> dict[str, Any]:
     values = set_values(
-        _until_when(cursor),
+        clause.assignments or "",
         scope.struct,
         scope.target,
         "target",
-        lambda value: scope.value(value, side, "UPDATE SET"),
+        lambda value: scope.value(value, clause.side, "UPDATE SET"),
         "MERGE",
         case_sensitive=scope.case_sensitive,
     )
-    values = scope.stored(values)
-    (builder.when_not_matched_by_source_update if by_source else builder.when_matched_update)(values, condition)
+    return scope.stored(values)
 
 
-def _insert(cursor: Cursor, builder: MergeBuilder, scope: MergeScope, condition: str | None) -> None:
-    cursor.expect("INSERT")
-    if cursor.accept("*"):
-        builder.when_not_matched_insert(scope.all_values(), condition)
-        return
-    names = [scope.inserted_column(Cursor(item).names()) for item in cursor.items()]
-    cursor.expect("VALUES")
-    items = cursor.items()
-    if len(items) != len(names) or len(set(names)) != len(names):
-        raise ValidationError(
-            f"MERGE: INSERT expects one value for each of {', '.join(names)}, got {len(items)} values"
-        )
+def _inserted(scope: MergeScope, clause: MergeClause) -> dict[str, Any]:
+    pairs = clause.inserted or ()
+    names = [scope.inserted_column(parts) for parts, _ in pairs]
+    if len(set(names)) != len(names):
+        raise ValidationError(f"MERGE: INSERT expects each column once, got {', '.join(names)}")
     # The default of every column is null.
-    texts = ["NULL" if item.upper() == "DEFAULT" else item for item in items]
+    texts = ["NULL" if value.upper() == "DEFAULT" else value for _, value in pairs]
     values = {name: scope.value(text, "source", "INSERT VALUES") for name, text in zip(names, texts, strict=True)}
-    builder.when_not_matched_insert(scope.stored(values), condition)
-
-
-def _side(*, matched: bool, by_source: bool) -> str | None:
-    """Return the only side that a clause reads; None for both."""
-    return None if matched else "target" if by_source else "source"
-
-
-def _until_when(cursor: Cursor) -> str:
-    return _until(cursor, "WHEN")
-
-
-def _until(cursor: Cursor, keyword: str) -> str:
-    """Return the text before a keyword outside of parentheses and CASE."""
-    first = cursor.peek()
-    for word, depth in depths(cursor.words[cursor.index :]):
-        if depth == 0 and word.is_keyword(keyword):
-            break
-        cursor.index += 1
-    if first is None or (cursor.done and keyword != "WHEN"):
-        raise cursor.error(keyword)
-    last = cursor.words[cursor.index - 1]
-    return cursor.text[first.start : last.end]
+    return scope.stored(values)
 
 
 def _alias(cursor: Cursor, following: str) -> str | None:

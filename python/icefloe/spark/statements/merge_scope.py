@@ -11,9 +11,11 @@ from pyspark.sql import types as spark_types
 from sqlglot import exp
 
 from icefloe.exceptions import FeatureUnsupportedError, ResolveError, SchemaMismatchError
+from icefloe.spark.session import is_case_sensitive
 from icefloe.spark.statements.assignment import stored
 from icefloe.spark.statements.column_names import column_named, folded
-from icefloe.spark.statements.query import parsed
+from icefloe.spark.statements.determinism import calls_function, check_deterministic_pairs
+from icefloe.spark.statements.parsed_query import parsed
 from icefloe.spark.types.conform import fits, quoted
 
 if TYPE_CHECKING:
@@ -44,7 +46,7 @@ class MergeScope:
         self._source_struct = source_struct
         self._spark = spark
         self._subqueries = subqueries
-        self.case_sensitive = spark.conf.get("spark.sql.caseSensitive", "false") == "true"
+        self.case_sensitive = is_case_sensitive(spark)
         self._aliases = {self._folded(target): "target", self._folded(source): "source"}
         self._columns = {"target": list(struct.names), "source": list(source_struct.names)}
 
@@ -72,6 +74,17 @@ class MergeScope:
                 "the query of USING, as a column of the source"
             )
         return _spliced(text, [(begin - start, end - start, new) for begin, end, new in self._edits(tree, side)])
+
+    def condition(self, text: str, side: str | None, clause: str) -> str:
+        """Return a condition as :meth:`rewritten` does.
+
+        Raises:
+            ValidationError: The condition is not deterministic.
+        """
+        rewritten = self.rewritten(text, side, clause)
+        if calls_function(text):
+            check_deterministic_pairs(self._no_pairs, rewritten, text, f"MERGE, {clause}")
+        return rewritten
 
     def value(self, text: str, side: str | None, clause: str) -> str:
         """Return a value as :meth:`rewritten` does, with a view of one row in the place of each scalar subquery."""
@@ -135,8 +148,11 @@ class MergeScope:
         }
         return {**values, **columns}
 
-    def all_values(self) -> dict[str, Any] | None:
+    def all_values(self, *, partial: bool = False) -> dict[str, Any] | None:
         """Return the values of `UPDATE SET *` and `INSERT *`; None if the merge takes the columns of the source as they are.
+
+        Args:
+            partial: Leave out columns that the source lacks.
 
         Raises:
             SchemaMismatchError: Spark stores no values of a source column's type in the table's column, or in a session that
@@ -145,6 +161,8 @@ class MergeScope:
         names = {field.name: self._named("source", field.name) for field in self.struct.fields}
         found = {name: source for name, source in names.items() if source is not None}
         missing = [name for name, source in names.items() if source is None]
+        if missing and partial:
+            return self.stored({name: f"source.{quoted(source)}" for name, source in found.items()})
         if missing and self.case_sensitive:
             raise SchemaMismatchError(
                 f"MERGE, *: the source has no column {missing[0]!r}; expected all columns of the table, got "

@@ -67,7 +67,7 @@ class OnCondition:
         equalities: dict[str, Equality] = {}
         of_source, of_pairs, read = [], [], dict[str, None]()
         for part in conjuncts(text):
-            rewritten = scope.rewritten(part, None, "ON")
+            rewritten = scope.condition(part, None, "ON")
             equality = _equality(part, scope)
             if equality is not None and equality.target not in equalities:
                 equalities[equality.target] = equality

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import itertools
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import sqlglot
+from pyspark.errors import ParseException
 from sqlglot import exp
 
 from icefloe.exceptions import ValidationError
 from icefloe.spark.lexer import Word, words_of
 from icefloe.spark.metadata_tables import metadata_frame, metadata_rows
 from icefloe.spark.reader.read import read, resolve_scan
+from icefloe.spark.session import is_case_sensitive
+from icefloe.spark.statements.parsed_query import parsed
 from icefloe.spark.statements.pushdown import Pushdown, QueryColumns, row_filter
 from icefloe.spark.statements.row_count import counted_query, counts_only
 from icefloe.spark.statements.star import star_edits
+from icefloe.spark.statements.unparsed_query import named_tables
 from icefloe.spark.types.conform import quoted
 
 if TYPE_CHECKING:
@@ -30,8 +33,6 @@ if TYPE_CHECKING:
     Arguments = Mapping[str, Any] | Sequence[Any] | None
 
 _FRAME = "icefloe_{}"
-_VERSION_KEYWORDS = {"SYSTEM_VERSION": "VERSION", "SYSTEM_TIME": "TIMESTAMP"}
-_NO_SPACE = re.compile(r"\S")
 _VERSION_WORDS = ("FOR", "VERSION", "TIMESTAMP", "SYSTEM_VERSION", "SYSTEM_TIME")
 
 
@@ -61,7 +62,7 @@ class Statement:
 
     def case_sensitive(self) -> bool:
         """Return whether the session distinguishes names of columns by case."""
-        return bool(self.spark.conf.get("spark.sql.caseSensitive", "false") == "true")
+        return is_case_sensitive(self.spark)
 
     def quotes_names(self) -> bool:
         """Return whether double quotes are around names in the session, not around texts."""
@@ -99,34 +100,6 @@ class TableInQuery:
     alias_at: int | None
 
 
-def parsed(text: str) -> Any:
-    """Return the tree of one statement.
-
-    Raises:
-        ValidationError: sqlglot cannot parse it.
-    """
-    try:
-        tree: Any = sqlglot.parse_one(_for_sqlglot(text), dialect="spark")
-    except sqlglot.errors.SqlglotError as error:
-        line = str(error).strip().splitlines()[0]
-        raise ValidationError(
-            f"SQL: the statement does not parse: {line}; expected Spark SQL: rewrite it, or run it with spark.sql on the tables of "
-            "AttachedCatalog.tables()"
-        ) from error
-    return tree
-
-
-def _for_sqlglot(text: str) -> str:
-    """Return a text of the same length for sqlglot: without comments, with Spark's other words for versions replaced."""
-    pieces, at = [], 0
-    for word in words_of(text):
-        pieces.append(_NO_SPACE.sub(" ", text[at : word.start]))
-        at = word.end
-        other = _VERSION_KEYWORDS.get(word.text.upper()) if word.kind == "word" else None
-        pieces.append(text[word.start : at] if other is None else other.ljust(at - word.start))
-    return "".join([*pieces, _NO_SPACE.sub(" ", text[at:])])
-
-
 def frame_of_query(
     statement: Statement, text: str, frames: Mapping[str, DataFrame] | None = None, *, command: str = ""
 ) -> DataFrame:
@@ -148,7 +121,10 @@ def frame_of_query(
     words = words_of(text)
     if words and words[0].is_keyword("TABLE"):
         text = f"SELECT * FROM {text[words[0].end :]}"
-    tree = parsed(text)
+    try:
+        tree = parsed(text)
+    except ValidationError as error:
+        return _frame_of_unparsed_query(statement, text, frames, command, error)
     tables = _tables(statement, tree, text)
     columns = QueryColumns(text, tree)
     counted = None if frames else _counted_query(statement, tree, tables, columns)
@@ -177,6 +153,33 @@ def frame_of_query(
         },
     )
     return run(statement, command + _edited(text, edits), given)
+
+
+def _frame_of_unparsed_query(
+    statement: Statement, text: str, frames: Mapping[str, DataFrame], command: str, error: ValidationError
+) -> DataFrame:
+    """Return the rows of a query that only Spark can parse: all rows and columns of each table are scanned.
+
+    Raises:
+        ValidationError: `error`, if Spark cannot parse the query either, or the query has a clause for a version.
+    """
+    tables = None if frames else named_tables(statement.references, text)
+    if not tables:
+        raise error
+    edits: list[tuple[int, int, str]] = []
+    given: dict[str, DataFrame] = {}
+    for table in tables:
+        name = _FRAME.format(len(given))
+        given[name] = _whole_table_frame(statement, table.reference)
+        alias = "" if table.has_alias else f" AS {_quoted(table.reference.identifier[-1])}"
+        edits.append((table.start, table.end, f"{{{name}}}{alias}"))
+    try:
+        frame = run(statement, command + _edited(text, edits), given)
+        # Over Spark Connect, reading the schema makes Spark parse the query.
+        _ = frame.schema
+    except ParseException as refusal:
+        raise error from refusal
+    return frame
 
 
 def run(statement: Statement, text: str, frames: Mapping[str, DataFrame] | None = None) -> DataFrame:
@@ -225,10 +228,7 @@ def single_table(statement: Statement, text: str) -> tuple[TableInQuery, QueryCo
 def _table_frame(statement: Statement, table: TableInQuery, columns: QueryColumns) -> DataFrame:
     reference = table.reference
     if reference.metadata_table is not None:
-        snapshot = _snapshot_id(reference)
-        rows = metadata_rows(reference.table, reference.metadata_table, snapshot)
-        frame: DataFrame = metadata_frame(statement.spark, rows)
-        return frame
+        return _whole_table_frame(statement, reference)
     part = pushdown_of(statement, table, columns)
     return read(
         reference.table,
@@ -237,6 +237,14 @@ def _table_frame(statement: Statement, table: TableInQuery, columns: QueryColumn
         filter=None if part.row_filter is None else part.row_filter.expression,
         **reference.version,
     )
+
+
+def _whole_table_frame(statement: Statement, reference: Reference) -> DataFrame:
+    if reference.metadata_table is not None:
+        rows = metadata_rows(reference.table, reference.metadata_table, _snapshot_id(reference))
+        frame: DataFrame = metadata_frame(statement.spark, rows)
+        return frame
+    return read(reference.table, spark=statement.spark, **reference.version)
 
 
 def _counted_query(

@@ -10,6 +10,7 @@ from pyspark.sql import types as spark_types
 from icefloe.exceptions import ValidationError
 from icefloe.spark.lexer import Cursor
 from icefloe.spark.statements.literals import literal_text
+from icefloe.spark.statements.reported_properties import transformed_column
 from icefloe.spark.types.conform import quoted
 from icefloe.spark.types.to_spark import to_spark_schema
 
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from icefloe.table import Table
 
 _PLAIN_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-_TRANSFORM = re.compile(r"(bucket|truncate)\[(\d+)\]")
-_TIMES = ("year", "month", "day", "hour")
 
 
 def show_create_table(statement: Statement, text: str) -> Any:
@@ -58,14 +57,8 @@ def partitioning_of(table: Table) -> list[str]:
     found = []
     for field in table.spec().fields:
         column = ".".join(_name(part) for part in (table.schema().find_column_name(field.source_id) or "").split("."))
-        transform = str(field.transform)
-        numbered = _TRANSFORM.fullmatch(transform)
-        if numbered is not None:
-            found.append(f"{numbered[1]}({numbered[2]}, {column})")
-        elif transform in _TIMES:
-            found.append(f"{transform}s({column})")
-        elif transform == "identity":
-            found.append(column)
+        if str(field.transform) != "void":
+            found.append(transformed_column(str(field.transform), column))
     return found
 
 

@@ -11,25 +11,30 @@ from icefloe.spark.lexer import with_backquotes, with_quoted_keywords, words_of
 from icefloe.spark.session import active_session
 from icefloe.spark.statements.alter_table import alter_table
 from icefloe.spark.statements.attached import attached_catalogs
-from icefloe.spark.statements.brackets import check_one_statement, depths
+from icefloe.spark.statements.brackets import check_one_statement
+from icefloe.spark.statements.cached_query import cache_table
 from icefloe.spark.statements.call import call
 from icefloe.spark.statements.change_rows import delete, truncate, update
 from icefloe.spark.statements.comments import comment_on
 from icefloe.spark.statements.create_table import create_table, drop_table
 from icefloe.spark.statements.describe_table import describe
+from icefloe.spark.statements.execute_immediate import immediate_statement
+from icefloe.spark.statements.identifier_clause import has_identifiers, with_identifiers
 from icefloe.spark.statements.insert import insert
 from icefloe.spark.statements.literals import with_named_parameters
 from icefloe.spark.statements.merge import merge
+from icefloe.spark.statements.multi_insert import is_multi_insert, multi_insert
 from icefloe.spark.statements.namespaces import (
     alter_namespace,
     create_namespace,
     describe_namespace,
     drop_namespace,
     refresh_table,
-    show,
 )
 from icefloe.spark.statements.query import Statement, frame_of_query, mentions, run
 from icefloe.spark.statements.references import References
+from icefloe.spark.statements.session_variables import assign_row, set_variables
+from icefloe.spark.statements.show import show
 from icefloe.spark.statements.show_create import show_create_table
 from icefloe.spark.statements.views import QUERIES, create_view, explain
 
@@ -50,6 +55,7 @@ _COMMANDS: dict[tuple[str, ...], Callable[[Statement, str], Any]] = {
     ("TRUNCATE", "TABLE"): truncate,
     ("CALL",): call,
     ("CREATE", "TABLE"): create_table,
+    ("CREATE", "EXTERNAL", "TABLE"): create_table,
     ("CREATE", "OR", "REPLACE", "TABLE"): create_table,
     ("REPLACE", "TABLE"): create_table,
     ("DROP", "TABLE"): drop_table,
@@ -61,7 +67,10 @@ _COMMANDS: dict[tuple[str, ...], Callable[[Statement, str], Any]] = {
         for temporary in ("TEMP", "TEMPORARY")
     },
     ("EXPLAIN",): explain,
-    ("REFRESH", "TABLE"): refresh_table,
+    ("CACHE",): cache_table,
+    ("SET", "VAR"): set_variables,
+    ("SET", "VARIABLE"): set_variables,
+    ("REFRESH",): refresh_table,
     ("COMMENT", "ON"): comment_on,
     **{("CREATE", kind): create_namespace for kind in _NAMESPACES},
     **{("DROP", kind): drop_namespace for kind in _NAMESPACES},
@@ -74,7 +83,9 @@ _COMMANDS: dict[tuple[str, ...], Callable[[Statement, str], Any]] = {
 }
 _TEMPORARY_VIEW = "CREATE OR REPLACE TEMPORARY VIEW v AS SELECT ... makes a view of the session"
 _INSTEAD = {
-    ("CACHE",): f"{_TEMPORARY_VIEW}, which CACHE TABLE v caches",
+    (
+        "UNCACHE",
+    ): "attached tables are not cached: CACHE TABLE v AS SELECT ... caches the rows of a query, which UNCACHE TABLE v releases",
     ("CREATE", "VIEW"): _TEMPORARY_VIEW,
     ("CREATE", "OR", "REPLACE", "VIEW"): _TEMPORARY_VIEW,
     ("USE",): "write the name of the catalog before each table, as in lake.db.events",
@@ -121,20 +132,48 @@ def sql(spark: Any, text: str, args: Mapping[str, Any] | Sequence[Any] | None = 
         text = with_backquotes(text)
     text = with_quoted_keywords(text)
     words = words_of(text)
-    if not words or not _concerns(statement, text, words):
+    if words and words[0].is_keyword("EXECUTE"):
+        return _run_immediate(statement, text)
+    named, named_text = _with_names(statement, text, words)
+    if not words or not _concerns(named, named_text, words_of(named_text)):
         return run(statement, text)
+    return _run_here(named, named_text)
+
+
+def _run_immediate(statement: Statement, text: str) -> DataFrame:
+    """Run EXECUTE IMMEDIATE."""
+    found = immediate_statement(statement, text)
+    if found is None:
+        return run(statement, text)
+    if not found.variables:
+        return sql(statement.spark, found.text, found.parameters)
+    inner = replace(statement, arguments=found.parameters)
+    assign_row(inner, found.variables, found.text)
+    return _rows_of(statement, None)
+
+
+def _with_names(statement: Statement, text: str, words: list[Word]) -> tuple[Statement, str]:
+    """Return a statement and its text with names in the place of IDENTIFIER clauses."""
+    if not statement.lakes or not has_identifiers(words):
+        return statement, text
+    text, arguments = with_named_parameters(text, statement.arguments)
+    return replace(statement, arguments=arguments), with_identifiers(statement, text, arguments)
+
+
+def _run_here(statement: Statement, text: str) -> DataFrame:
+    """Run a statement on attached tables."""
+    words = words_of(text)
     check_one_statement(words)
     position = _change_position(words)
     if position is not None:
         # A change may select its parts in another order than the statement's, in which parameters without a name count.
-        text, arguments = with_named_parameters(text, args)
+        text, arguments = with_named_parameters(text, statement.arguments)
         start = words_of(text)[position].start
         statement, text = replace(statement, arguments=arguments, above=text[:start]), text[start:]
         words = words[position:]
-    if words[0].is_keyword("FROM") and any(word.is_keyword("INSERT") for word, depth in depths(words) if depth == 0):
-        raise FeatureUnsupportedError(
-            "SQL: FROM before INSERT is not supported; expected INSERT INTO ... SELECT ... FROM ..., got FROM: write one INSERT for each table"
-        )
+    if is_multi_insert(words):
+        multi_insert(statement, text)
+        return _rows_of(statement, None)
     if words[0].is_keyword(*QUERIES):
         return frame_of_query(statement, text)
     if any(_begins_with(words, keywords) for keywords in _INSTEAD):
@@ -168,16 +207,20 @@ def _not_supported(words: list[Word]) -> FeatureUnsupportedError:
 def _change_position(words: list[Word]) -> int | None:
     """Return the index of the verb of a change of rows, which a WITH clause may precede; None for another statement."""
     if not words[0].is_keyword("WITH"):
-        return 0 if words[0].is_keyword(*_CHANGES) else None
+        return 0 if _is_change(words) else None
     depth = 0
     for index, word in enumerate(words):
         if depth == 0 and index > 0 and words[index - 1].is_keyword(")"):
-            if word.is_keyword(*_CHANGES):
+            if _is_change(words[index:]):
                 return index
             if not word.is_keyword(",", "AS"):
                 return None
         depth += word.is_keyword("(") - word.is_keyword(")")
     return None
+
+
+def _is_change(words: list[Word]) -> bool:
+    return words[0].is_keyword(*_CHANGES) or is_multi_insert(words)
 
 
 def _concerns(statement: Statement, text: str, words: list[Word]) -> bool:

@@ -210,6 +210,12 @@ WAP_ENABLED = TableProperty(
     False,
     "Stage changes of Spark sessions that set `spark.wap.id` or `spark.wap.branch`, for audit and publication.",
 )
+AUTO_SCHEMA_EVOLUTION = TableProperty(
+    "write.spark.auto-schema-evolution.enabled",
+    Flag(),
+    True,
+    "Whether `MERGE WITH SCHEMA EVOLUTION` in Spark SQL adds the columns of its source; without, it runs as `MERGE`.",
+)
 NAME_MAPPING = TableProperty(
     _P.DEFAULT_NAME_MAPPING,
     Text("the JSON of a name mapping", is_json_array),
@@ -342,6 +348,7 @@ GROUPS: dict[str, tuple[TableProperty[Any], ...]] = {
         FOLD_MIN_FILES,
         FOLD_MAX_FILE_BYTES,
         WAP_ENABLED,
+        AUTO_SCHEMA_EVOLUTION,
     ),
     "Metadata and manifests": (
         METADATA_COMPRESSION,

@@ -1,0 +1,144 @@
+"""SHOW: the tables, views, namespaces, columns and properties of an attached catalog."""
+
+from __future__ import annotations
+
+import fnmatch
+from typing import TYPE_CHECKING, Any
+
+from icefloe.exceptions import FeatureUnsupportedError, ValidationError
+from icefloe.spark.lexer import Cursor
+from icefloe.spark.statements.reported_properties import reported_properties
+from icefloe.spark.statements.table_clauses import property_key
+from icefloe.spark.statements.table_information import table_information
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from icefloe.spark.statements.attached import AttachedCatalog
+    from icefloe.spark.statements.query import Statement
+    from icefloe.typedef import Identifier
+
+_KINDS = ("NAMESPACES", "DATABASES", "SCHEMAS")
+_TABLES = "namespace string, tableName string, isTemporary boolean"
+
+
+def show(statement: Statement, text: str) -> Any:
+    """Run a SHOW statement on an attached catalog or table.
+
+    Raises:
+        FeatureUnsupportedError: The statement is another one.
+    """
+    cursor = Cursor(text)
+    cursor.expect("SHOW")
+    for keywords, command in _COMMANDS.items():
+        if cursor.accept(*keywords):
+            return command(statement, cursor)
+    raise FeatureUnsupportedError(
+        "SHOW: expected TABLES, TABLE EXTENDED, VIEWS, NAMESPACES, COLUMNS, TBLPROPERTIES or CREATE TABLE of an attached "
+        f"catalog, got {text[:40]!r}: other statements run with spark.sql"
+    )
+
+
+def _properties(statement: Statement, cursor: Cursor) -> Any:
+    reference = statement.references.resolve(cursor.names())
+    properties = reported_properties(reference, statement.spark)
+    if not cursor.done:
+        key = _key(cursor)
+        properties = {key: properties.get(key, f"Table {reference.dotted} does not have property: {key}")}
+        cursor.finish()
+    return statement.spark.createDataFrame(list(properties.items()), "key string, value string")
+
+
+def _columns(statement: Statement, cursor: Cursor) -> Any:
+    _in(cursor)
+    name = cursor.names()
+    if not cursor.done:
+        _in(cursor)
+        name = (*cursor.names(), *name[-1:])
+    cursor.finish()
+    schema = statement.references.resolve(name).table.schema()
+    return statement.spark.createDataFrame([(field.name,) for field in schema.fields], "col_name string")
+
+
+def _tables(statement: Statement, cursor: Cursor) -> Any:
+    rows = [(".".join(one[:-1]), one[-1], False) for _, one in _matching(statement, cursor, "SHOW TABLES")]
+    return statement.spark.createDataFrame(rows, _TABLES)
+
+
+def _tables_extended(statement: Statement, cursor: Cursor) -> Any:
+    rows = []
+    for lake, one in _matching(statement, cursor, "SHOW TABLE EXTENDED"):
+        reference = statement.references.resolve((lake.name, *one))
+        rows.append((".".join(one[:-1]), one[-1], False, table_information(reference, statement.spark)))
+    return statement.spark.createDataFrame(rows, f"{_TABLES}, information string")
+
+
+def _matching(statement: Statement, cursor: Cursor, label: str) -> list[tuple[AttachedCatalog, Identifier]]:
+    """Return the tables of a namespace whose names match the pattern of a statement."""
+    _in(cursor)
+    lake, namespace = _namespace(statement, cursor.names())
+    pattern = _pattern(cursor)
+    if not namespace:
+        raise ValidationError(
+            f"{label}: tables are in namespaces; expected one, such as {lake.name}.db, got {lake.name}: SHOW NAMESPACES IN "
+            f"{lake.name} has them"
+        )
+    return [(lake, one) for one in lake.catalog.list_tables(namespace) if _like(one[-1], pattern)]
+
+
+def _views(statement: Statement, cursor: Cursor) -> Any:
+    """Return the temporary views of the session: an attached catalog has no views."""
+    _in(cursor)
+    _namespace(statement, cursor.names())
+    pattern = _pattern(cursor)
+    own = [row for row in statement.spark.sql("SHOW VIEWS").collect() if row["isTemporary"]]
+    rows = [tuple(row) for row in own if _like(row["viewName"], pattern)]
+    return statement.spark.createDataFrame(rows, "namespace string, viewName string, isTemporary boolean")
+
+
+def _namespaces(statement: Statement, cursor: Cursor) -> Any:
+    _in(cursor)
+    lake, namespace = _namespace(statement, cursor.names())
+    pattern = _pattern(cursor)
+    spaces = [(".".join(one),) for one in lake.catalog.list_namespaces(namespace)]
+    return statement.spark.createDataFrame([row for row in spaces if _like(row[0], pattern)], "namespace string")
+
+
+_COMMANDS: dict[tuple[str, ...], Callable[[Statement, Cursor], Any]] = {
+    ("TBLPROPERTIES",): _properties,
+    ("COLUMNS",): _columns,
+    ("TABLES",): _tables,
+    ("TABLE", "EXTENDED"): _tables_extended,
+    ("VIEWS",): _views,
+    **{(kind,): _namespaces for kind in _KINDS},
+}
+
+
+def _key(cursor: Cursor) -> str:
+    """Return the property key in the parentheses that follow."""
+    items = cursor.items()
+    if len(items) != 1:
+        raise ValidationError(f"SHOW TBLPROPERTIES: expected one key, got {', '.join(items) or 'none'}")
+    return property_key(Cursor(items[0]))
+
+
+def _pattern(cursor: Cursor) -> str:
+    """Return the pattern that ends a statement, after LIKE or alone; the pattern of all names without one."""
+    pattern = cursor.string() if not cursor.done and (cursor.accept("LIKE") or True) else "*"
+    cursor.finish()
+    return pattern
+
+
+def _in(cursor: Cursor) -> None:
+    if not cursor.accept("IN") and not cursor.accept("FROM"):
+        raise cursor.error("IN and a namespace")
+
+
+def _namespace(statement: Statement, parts: tuple[str, ...]) -> tuple[AttachedCatalog, Identifier]:
+    if len(parts) == 1 and parts[0].lower() in statement.lakes:
+        return statement.lakes[parts[0].lower()], ()
+    return statement.references.locate(parts)
+
+
+def _like(name: str, pattern: str) -> bool:
+    return any(fnmatch.fnmatchcase(name.lower(), one.strip().lower().replace("%", "*")) for one in pattern.split("|"))
