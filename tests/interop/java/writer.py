@@ -29,6 +29,8 @@ from tests.interop.java.procedure_cases import CALLS
 from tests.interop.java.procedure_runner import run_call, signatures
 from tests.interop.java.random_programs import run_program
 from tests.interop.java.same_steps import SCRIPTS, Script
+from tests.interop.java.statement_programs import PROGRAMS
+from tests.interop.java.statement_runner import run_statements
 from tests.interop.java.summaries import overwrites, summaries
 from tests.interop.java.tables import CASES, REFUSED
 
@@ -239,6 +241,12 @@ def main(jar: str, folder: Path, seeds: range, names: list[str]) -> None:
                 "procedures", call.name, run_call(spark, CATALOG, folder, call)
             )
             for call in CALLS
+        },
+        **{
+            f"statements-{one.name}": lambda one=one: writer.note(
+                "statements", one.name, run_statements(spark, CATALOG, folder, one)
+            )
+            for one in PROGRAMS
         },
         **{f"programs-{seed}": partial(writer.run_program, seed) for seed in seeds},
     }
