@@ -8,10 +8,13 @@ use arrow_schema::SchemaRef;
 use icefloe_format::Error as FormatError;
 use icefloe_format::metrics::MetricsConfig;
 use icefloe_format::spec::Schema;
-use parquet::arrow::arrow_writer::{ArrowWriter, ArrowWriterOptions};
-use parquet::errors::ParquetError;
+use parquet::arrow::arrow_writer::{
+    ArrowColumnChunk, ArrowRowGroupWriterFactory, ArrowWriter, ArrowWriterOptions,
+};
+use parquet::errors::{ParquetError, Result as ParquetResult};
 use parquet::file::metadata::{KeyValue, ParquetMetaData};
 use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnDescPtr, ColumnPath, SchemaDescriptor};
 
 use super::closed_file::ClosedFile;
@@ -20,6 +23,7 @@ use super::metrics::{column_metrics, statistics_bytes};
 use super::output::{Output, Outputs, write_failure};
 use super::parquet_options::{ParquetOptions, RowGroupOptions};
 use super::parquet_schema::parquet_schema;
+use super::row_group::RowGroup;
 use super::waiting_pages::WaitingPages;
 use crate::error::{Error, Result};
 
@@ -123,7 +127,9 @@ fn path_of(schema: &SchemaDescriptor, id: i32) -> Option<ColumnPath> {
 /// A file being written.
 pub(super) struct ParquetFile {
     location: String,
-    writer: ArrowWriter<Output>,
+    writer: SerializedFileWriter<Output>,
+    columns: ArrowRowGroupWriterFactory,
+    group: Option<RowGroup>,
     pages: WaitingPages,
     rows: usize,
 }
@@ -135,8 +141,8 @@ impl ParquetFile {
         shape: &ParquetShape,
         first: &RecordBatch,
     ) -> Result<Self> {
-        let (writer, pages) = open_writer(outputs, &location, shape, first)?;
-        Ok(Self { location, writer, pages, rows: 0 })
+        let OpenWriter { writer, columns, pages } = open_writer(outputs, &location, shape, first)?;
+        Ok(Self { location, writer, columns, group: None, pages, rows: 0 })
     }
 
     /// Write rows. The size of the row group is checked as often as the table's properties say.
@@ -144,21 +150,32 @@ impl ParquetFile {
         let mut start = 0;
         while start < batch.num_rows() {
             let rows = self.rows_until_check(shape, batch).min(batch.num_rows() - start);
-            let written = self.writer.write(&batch.slice(start, rows));
-            written.map_err(|error| failed(&self.location, error))?;
+            self.encode(shape, &batch.slice(start, rows))?;
             start += rows;
             self.rows += rows;
-            if self.writer.in_progress_size() >= shape.options.row_groups.bytes {
+            if self.group_bytes() >= shape.options.row_groups.bytes {
                 self.end_row_group()?;
             }
         }
         Ok(())
     }
 
+    fn encode(&mut self, shape: &ParquetShape, rows: &RecordBatch) -> Result<()> {
+        let group = match &mut self.group {
+            Some(group) => group,
+            ended => {
+                let number = self.writer.flushed_row_groups().len();
+                let opened = RowGroup::new(&self.columns, &shape.parquet_schema, number);
+                ended.insert(opened.map_err(|error| failed(&self.location, error))?)
+            }
+        };
+        group.write(&self.location, &shape.arrow_schema, rows)
+    }
+
     /// Return the estimated rows up to the end of the row group, within the bounds of the properties.
     fn rows_until_check(&self, shape: &ParquetShape, batch: &RecordBatch) -> usize {
         let RowGroupOptions { bytes, least_rows, most_rows } = shape.options.row_groups;
-        let (rows, size) = (self.writer.in_progress_rows(), self.writer.in_progress_size());
+        let (rows, size) = (self.group.as_ref().map_or(0, RowGroup::rows), self.group_bytes());
         let left = match size.checked_div(rows) {
             Some(row_bytes) => bytes.saturating_sub(size) / row_bytes.max(1),
             None => shape.rows_of_group(batch),
@@ -172,27 +189,55 @@ impl ParquetFile {
 
     /// Return the bytes on disk, and the estimated bytes of the open row group.
     pub(super) fn size_bytes(&self) -> usize {
-        self.writer.bytes_written() + self.writer.in_progress_size()
+        self.writer.bytes_written() + self.group_bytes()
+    }
+
+    fn group_bytes(&self) -> usize {
+        self.group.as_ref().map_or(0, RowGroup::size_bytes)
     }
 
     /// Return the bytes of the open row group and of the upload. Pages in the temporary file count as memory: the
     /// memory limit of a write bounds its temporary files, and row groups have one size wherever their pages wait.
     pub(super) fn memory_bytes(&self) -> usize {
         let upload = self.writer.inner().memory_bytes();
-        self.writer.memory_size() + self.pages.moved_bytes() + upload
+        self.group.as_ref().map_or(0, RowGroup::memory_bytes) + self.pages.moved_bytes() + upload
     }
 
     /// End the row group, so that its rows are written.
     pub(super) fn end_row_group(&mut self) -> Result<()> {
-        self.writer.flush().map_err(|error| failed(&self.location, error))
+        let Some(group) = self.group.take() else { return Ok(()) };
+        let chunks = group.close(&self.location)?;
+        let written = append_row_group(&mut self.writer, chunks);
+        written.map_err(|error| failed(&self.location, error))
     }
 
     pub(super) fn close(mut self, shape: &ParquetShape) -> Result<ClosedFile> {
+        self.end_row_group()?;
         let footer = self.writer.finish().map_err(|error| failed(&self.location, error))?;
         self.writer.inner_mut().finish()?;
         let size = (self.rows, self.writer.inner().written());
         Ok(closed_file(shape, self.location, size, &footer))
     }
+}
+
+fn append_row_group(
+    writer: &mut SerializedFileWriter<Output>,
+    chunks: Vec<ArrowColumnChunk>,
+) -> ParquetResult<()> {
+    let mut group = writer.next_row_group()?;
+    for chunk in chunks {
+        chunk.append_to_row_group(&mut group)?;
+    }
+    group.close()?;
+    Ok(())
+}
+
+/// A file without rows, and what its row groups need.
+pub(super) struct OpenWriter {
+    pub(super) writer: SerializedFileWriter<Output>,
+    /// Creates the writers of the columns of a row group.
+    pub(super) columns: ArrowRowGroupWriterFactory,
+    pub(super) pages: WaitingPages,
 }
 
 /// Create a file and start it.
@@ -204,7 +249,7 @@ pub(super) fn open_writer(
     location: &str,
     shape: &ParquetShape,
     first: &RecordBatch,
-) -> Result<(ArrowWriter<Output>, WaitingPages)> {
+) -> Result<OpenWriter> {
     // The Arrow layout of columns is not part of the data, so the Arrow schema is not stored in
     // the file.
     let pages = WaitingPages::default();
@@ -215,9 +260,10 @@ pub(super) fn open_writer(
         .with_page_store_factory(Arc::new(pages.clone()));
     let output = outputs.create(location)?;
     let schema = Arc::clone(&shape.arrow_schema);
-    let writer = ArrowWriter::try_new_with_options(output, schema, options)
+    let (writer, columns) = ArrowWriter::try_new_with_options(output, schema, options)
+        .and_then(ArrowWriter::into_serialized_writer)
         .map_err(|error| failed(location, error))?;
-    Ok((writer, pages))
+    Ok(OpenWriter { writer, columns, pages })
 }
 
 /// Describe a file of a number of rows and bytes by its footer.

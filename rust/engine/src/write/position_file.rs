@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
-use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_writer::compute_leaves;
 use parquet::errors::{ParquetError, Result as ParquetResult};
 use parquet::file::metadata::ParquetMetaData;
@@ -11,7 +10,7 @@ use parquet::file::writer::SerializedFileWriter;
 
 use super::closed_file::ClosedFile;
 use super::output::{Output, Outputs};
-use super::parquet_file::{ParquetShape, closed_file, failed, open_writer};
+use super::parquet_file::{OpenWriter, ParquetShape, closed_file, failed, open_writer};
 use super::repeated_text::{RepeatedText, repeated_text};
 use crate::error::Result;
 
@@ -47,8 +46,8 @@ impl FilePositions<'_> {
         let rows = (self.positions.len(), shape.page_rows());
         let paths = repeated_text(self.path, rows, (column, &properties));
         let Some(paths) = paths.map_err(|error| failed(location, error))? else { return Ok(None) };
-        let (writer, _) = open_writer(outputs, location, shape, first)?;
-        let written = self.write_row_group(writer, paths, (shape.page_rows(), first));
+        let opened = open_writer(outputs, location, shape, first)?;
+        let written = self.write_row_group(opened, paths, (shape.page_rows(), first));
         let (mut file, footer) = written.map_err(|error| failed(location, error))?;
         file.inner_mut().finish()?;
         let size = (self.positions.len(), file.inner().written());
@@ -58,15 +57,14 @@ impl FilePositions<'_> {
     /// Write the row group and the footer.
     fn write_row_group(
         &self,
-        writer: ArrowWriter<Output>,
+        OpenWriter { writer: mut file, columns, .. }: OpenWriter,
         paths: RepeatedText,
         (page_rows, first): (usize, &RecordBatch),
     ) -> ParquetResult<(SerializedFileWriter<Output>, ParquetMetaData)> {
-        let (mut file, factory) = writer.into_serialized_writer()?;
         let mut group = file.next_row_group()?;
         group.append_column(&paths.bytes, paths.close)?;
         let none = || ParquetError::General("expected a column of positions, got none".to_owned());
-        let mut column = factory.create_column_writers(0)?.pop().ok_or_else(none)?;
+        let mut column = columns.create_column_writers(0)?.pop().ok_or_else(none)?;
         let schema = first.schema();
         let field = schema.fields().last().ok_or_else(none)?;
         // One write per page ends the pages of positions at the same rows as the pages of paths.
