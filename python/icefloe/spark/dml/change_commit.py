@@ -26,8 +26,16 @@ def commit_changes(changes: RowChanges) -> MergeResult:
         SchemaMismatchError: A new row does not fit the table.
         ValidationException: A concurrent commit conflicts.
     """
-    target = changes.target
-    with settings(target.spark, {**UNLIMITED_BATCH_BYTES, **SHUFFLE_SETTINGS}), worker_errors():
-        if (changes.removed is None and not changes.removes_scan) or target.merges_on_read:
+    with settings(changes.target.spark, {**UNLIMITED_BATCH_BYTES, **SHUFFLE_SETTINGS}), worker_errors():
+        if _adds_files(changes):
             return MergeOnRead(changes).commit()
         return CopyOnWrite.of(changes).commit()
+
+
+def reads_rows_once(changes: RowChanges) -> bool:
+    """Return whether the commit of a change computes the rows once, so that they need no cache."""
+    return _adds_files(changes) and (changes.updated is None or MergeOnRead(changes).is_one_pass)
+
+
+def _adds_files(changes: RowChanges) -> bool:
+    return (changes.removed is None and not changes.removes_scan) or changes.target.merges_on_read

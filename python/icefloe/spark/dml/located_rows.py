@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from icefloe.spark.dml.change_commit import commit_changes
+from icefloe.spark.dml.change_commit import commit_changes, reads_rows_once
 from icefloe.spark.dml.row_changes import RowChanges
 from icefloe.spark.reader.native import FILE, POSITION
 
@@ -28,11 +29,7 @@ def delete_located(target: PlannedTarget, rows: DataFrame) -> MergeResult:
     Raises:
         ValidationException: A concurrent commit conflicts.
     """
-    removed = rows.select(FILE, POSITION).persist()
-    try:
-        return commit_changes(RowChanges(target=target, removed=removed, only_updates=False))
-    finally:
-        removed.unpersist()
+    return _commit(RowChanges(target=target, removed=rows.select(FILE, POSITION), only_updates=False))
 
 
 def update_located(target: PlannedTarget, rows: DataFrame, names: Iterable[str]) -> MergeResult:
@@ -47,13 +44,23 @@ def update_located(target: PlannedTarget, rows: DataFrame, names: Iterable[str])
         SchemaMismatchError: A new row does not fit the table.
         ValidationException: A concurrent commit conflicts.
     """
-    changed = rows.persist()
+    keeps = not _partitions_by(target.table.metadata, names)
+    removed = rows.select(FILE, POSITION)
+    return _commit(RowChanges(target=target, removed=removed, updated=rows, keeps_partitions=keeps))
+
+
+def _commit(changes: RowChanges) -> MergeResult:
+    """Commit a change whose rows are computed once: from a cache if the commit reads them several times."""
+    if reads_rows_once(changes):
+        return commit_changes(changes)
+    rows = changes.removed if changes.updated is None else changes.updated
+    assert rows is not None
+    cached = rows.persist()
     try:
-        keeps = not _partitions_by(target.table.metadata, names)
-        removed = changed.select(FILE, POSITION)
-        return commit_changes(RowChanges(target=target, removed=removed, updated=changed, keeps_partitions=keeps))
+        removed = cached.select(FILE, POSITION)
+        return commit_changes(replace(changes, removed=removed, updated=None if changes.updated is None else cached))
     finally:
-        changed.unpersist()
+        cached.unpersist()
 
 
 def _partitions_by(metadata: TableMetadata, names: Iterable[str]) -> bool:

@@ -5,17 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 
 from icefloe.spark.dml.matching_rows import DeleteMatchingRows, numbered_groups
+from icefloe.spark.dml.replace_rows import REPLACED_SCHEMA, ReplaceRows
+from icefloe.spark.dml.rewrite_groups import rewrites_by_file
 from icefloe.spark.dml.written_files import DATA, DELETES, new_rows, results_of, row_count, run, written_rows
-from icefloe.spark.reader.frame import with_file_number
+from icefloe.spark.reader.frame import NUMBER, file_names, replaced_by, with_file_number
 from icefloe.spark.reader.native import FILE, POSITION
+from icefloe.spark.types.conform import conformed_columns
+from icefloe.spark.writer.arrow_map import map_in_arrow
 from icefloe.spark.writer.commit import files_deleted_on_failure
 from icefloe.spark.writer.layout import WriteLayout
-from icefloe.spark.writer.write_task import RESULT_SCHEMA, WritePositionDeletes, collected, written_positions
+from icefloe.spark.writer.write_task import RESULT_SCHEMA, WritePositionDeletes, collected, data_task, written_positions
 from icefloe.table.environment import SYSTEM
 from icefloe.table.properties.core import delete_file_properties
 from icefloe.table.read_context import specs_json
@@ -28,6 +33,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from icefloe.spark.dml.row_changes import RowChanges
+
+_CLUSTER = "__icefloe_cluster"
 
 
 @dataclass(frozen=True)
@@ -44,15 +51,7 @@ class MergeOnRead:
         """Write new rows and position deletes, and commit both; without a change there is no commit."""
         changes, target = self.changes, self.changes.target
         operation_id = SYSTEM.new_uuid()
-        parts = []
-        rows = new_rows(changes)
-        if rows is not None:
-            layout = WriteLayout.of_operation(target.table.metadata, target.operation)
-            parts.append(written_rows(rows, target, layout, operation_id))
-        if changes.removes_scan:
-            parts.append(self._deletes_of_scan(operation_id))
-        elif changes.removed is not None:
-            parts.append(self._written_deletes(changes.removed, operation_id))
+        parts = self._parts(operation_id)
         results = run(target, parts, operation_id)
         data, positions = collected(results_of(results, DATA)), results_of(results, DELETES)
         deletes = collected(positions)
@@ -62,6 +61,55 @@ class MergeOnRead:
             self._add_to_transaction(data, deletes)
             target.target.transaction.commit_transaction()
         return self._result(written_positions(positions), row_count(data))
+
+    @property
+    def is_one_pass(self) -> bool:
+        """Whether tasks write the new versions of rows with their position deletes: each table partition, or file, has one task."""
+        changes, layout = self.changes, self._layout
+        if (
+            changes.updated is None
+            or not changes.only_updates
+            or changes.inserted is not None
+            or layout.mode() != "hash"
+        ):
+            return False
+        plan = changes.target.planned.plan
+        return not layout.is_partitioned or (changes.keeps_partitions and rewrites_by_file(plan, layout))
+
+    @property
+    def _layout(self) -> WriteLayout:
+        return WriteLayout.of_operation(self.changes.target.table.metadata, self.changes.target.operation)
+
+    def _parts(self, operation_id: str) -> list[DataFrame]:
+        """Return the results of the tasks that write new rows and position deletes."""
+        changes = self.changes
+        if changes.updated is not None and self.is_one_pass:
+            return [self._replaced_rows(changes.updated, operation_id)]
+        parts = []
+        rows = new_rows(changes)
+        if rows is not None:
+            parts.append(written_rows(rows, changes.target, self._layout, operation_id))
+        if changes.removes_scan:
+            parts.append(self._deletes_of_scan(operation_id))
+        elif changes.removed is not None:
+            parts.append(self._written_deletes(changes.removed, operation_id))
+        return parts
+
+    def _replaced_rows(self, updated: DataFrame, operation_id: str) -> DataFrame:
+        """Return the results of tasks that write new versions of rows and the position deletes of the old ones."""
+        target = self.changes.target
+        files = target.planned.plan.files
+        numbers = pa.array(np.arange(files.num_rows, dtype=np.int32))
+        clusters = files.column("partition").cast(pa.string()).dictionary_encode().indices.cast(pa.int32())
+        mapping = {FILE: file_names(target.planned), NUMBER: numbers}
+        mapping[_CLUSTER] = clusters if self._layout.is_partitioned else numbers
+        values = conformed_columns(updated.drop(FILE, POSITION).schema, target.table.schema())
+        rows = replaced_by(updated, pa.table(mapping)).select(_CLUSTER, FILE, POSITION, *values)
+        task = ReplaceRows(
+            deletes=self._writing_task(operation_id),
+            rows=data_task(target.table, presorted=False, operation_id=operation_id, layout=self._layout),
+        )
+        return map_in_arrow(rows.repartition(_CLUSTER).drop(_CLUSTER), task, REPLACED_SCHEMA)
 
     def _add_to_transaction(self, data: pa.RecordBatch | None, deletes: pa.RecordBatch | None) -> None:
         operation = self.changes.target.row_level_operation()

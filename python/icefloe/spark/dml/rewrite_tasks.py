@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from icefloe import _core
 from icefloe.io import FileIO
 from icefloe.spark.dml.new_rows import NEW, NewRows, check_positions
 from icefloe.spark.dml.rewrite_groups import NUMBER
 from icefloe.spark.reader.native import FILE, POSITION
 from icefloe.spark.worker_process import reduce_fixed_costs
 from icefloe.spark.writer.write_task import task_ids, task_result
-from icefloe.table.properties.definitions import WRITE_MEMORY
 from icefloe.table.scan.metadata_columns import FILE_ROW
 from icefloe.table.scan.plan import ScanPlan
 from icefloe.table.scan.task_group import batch_from_ipc
@@ -140,22 +138,8 @@ def _in_plan(rows: pa.Table, plan: ScanPlan) -> pa.Table:
 
 
 def _written(write: WriteDataFiles, number: int, rows: Any) -> pa.RecordBatch:
-    """Write rows that are no longer sorted; return DataFile columns.
-
-    Args:
-        write: The task.
-        number: Number of the group, part of the names of the files.
-        rows: Rows as a stream.
-    """
-    if write.sort_order is not None:
-        memory = WRITE_MEMORY.of(write.properties)
-        properties = {**write.properties, WRITE_MEMORY.name: str(max(1, memory // 2))}
-        write = replace(write, presorted=True, properties=properties)
-        rows = _core.sort_rows(
-            rows, schema=write.schema, spec=write.spec, sort_order=write.sort_order, memory_bytes=memory
-        )
-    # A task that gets several groups writes files of different names.
-    return write.write_stream(rows, (number, task_ids()[1]))
+    """Write the rows of a group, of which Spark may give a task several, and return DataFile columns."""
+    return write.write_unsorted(rows, (number, task_ids()[1]))
 
 
 def _result(plan: ScanPlan, removed: Positions, files: pa.RecordBatch) -> pa.RecordBatch:

@@ -8,7 +8,7 @@ refers to, which are deleted if the job fails. Their names include the task atte
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from icefloe.spark.worker_process import reduce_fixed_costs
 from icefloe.spark.writer.layout import WriteLayout
 from icefloe.table.environment import SYSTEM
 from icefloe.table.properties.core import data_file_properties
+from icefloe.table.properties.definitions import WRITE_MEMORY
 from icefloe.table.read_context import spec_json
 from icefloe.table.scan.task_group import batch_from_ipc, batch_to_ipc
 from icefloe.table.write.position_deletes import deleted_positions, of_data_files
@@ -92,6 +93,24 @@ class WriteDataFiles(TableTask):
         if first is None:
             return None
         return self.write_stream(to_stored_types(first, batches, self.schema), task_ids())
+
+    def write_unsorted(self, rows: Any, ids: tuple[int, int]) -> pa.RecordBatch:
+        """Sort rows by partition and sort order, if the table has a sort order, and write them; return DataFile columns.
+
+        Rows over the memory limit of a write spill to disk while they are sorted.
+
+        Args:
+            rows: Rows as an Arrow stream, in the types of data files.
+            ids: Numbers of the partition and of the task's attempt, parts of the names of the files.
+        """
+        if self.sort_order is None:
+            return self.write_stream(rows, ids)
+        memory = WRITE_MEMORY.of(self.properties)
+        properties = {**self.properties, WRITE_MEMORY.name: str(max(1, memory // 2))}
+        arranged = _core.sort_rows(
+            rows, schema=self.schema, spec=self.spec, sort_order=self.sort_order, memory_bytes=memory
+        )
+        return replace(self, presorted=True, properties=properties).write_stream(arranged, ids)
 
     def write_stream(self, rows: Any, ids: tuple[int, int]) -> pa.RecordBatch:
         """Write rows in the types of data files and return DataFile columns.
