@@ -30,6 +30,7 @@ mod orc_nulls;
 mod orc_options;
 mod orc_schema;
 mod output;
+mod parquet_failure;
 mod parquet_file;
 pub mod parquet_options;
 pub mod parquet_schema;

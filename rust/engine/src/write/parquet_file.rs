@@ -1,17 +1,15 @@
 //! A Parquet file, from its first batch to its footer.
 
-use std::io;
 use std::sync::{Arc, OnceLock};
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use icefloe_format::Error as FormatError;
 use icefloe_format::metrics::MetricsConfig;
 use icefloe_format::spec::Schema;
 use parquet::arrow::arrow_writer::{
     ArrowColumnChunk, ArrowRowGroupWriterFactory, ArrowWriter, ArrowWriterOptions,
 };
-use parquet::errors::{ParquetError, Result as ParquetResult};
+use parquet::errors::Result as ParquetResult;
 use parquet::file::metadata::{KeyValue, ParquetMetaData};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
@@ -20,12 +18,13 @@ use parquet::schema::types::{ColumnDescPtr, ColumnPath, SchemaDescriptor};
 use super::closed_file::ClosedFile;
 use super::dictionary::outgrowing;
 use super::metrics::{column_metrics, statistics_bytes};
-use super::output::{Output, Outputs, write_failure};
+use super::output::{Output, Outputs};
+use super::parquet_failure::failed;
 use super::parquet_options::{ParquetOptions, RowGroupOptions};
 use super::parquet_schema::parquet_schema;
 use super::row_group::RowGroup;
 use super::waiting_pages::WaitingPages;
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// The part of its limit up to which a dictionary is used: a larger one misses the processor's cache at every value,
 /// and saves little in small files.
@@ -291,22 +290,4 @@ fn split_offsets(footer: &ParquetMetaData) -> Vec<i64> {
             None => column.data_page_offset(),
         })
         .collect()
-}
-
-pub(super) fn failed(location: &str, error: ParquetError) -> Error {
-    match error {
-        ParquetError::External(source) => {
-            match (source.downcast_ref::<io::Error>(), source.downcast_ref::<Error>()) {
-                (Some(failure), _) => write_failure(location, failure),
-                (None, Some(own)) => own.clone(),
-                (None, None) => {
-                    Error::Storage { location: location.to_owned(), reason: source.to_string() }
-                }
-            }
-        }
-        ParquetError::NYI(feature) => {
-            Error::in_file(location, FormatError::Unsupported { feature })
-        }
-        other => Error::internal(format!("write {location}"), other),
-    }
 }

@@ -10,7 +10,8 @@ use parquet::file::writer::SerializedFileWriter;
 
 use super::closed_file::ClosedFile;
 use super::output::{Output, Outputs};
-use super::parquet_file::{OpenWriter, ParquetShape, closed_file, failed, open_writer};
+use super::parquet_failure::failed;
+use super::parquet_file::{OpenWriter, ParquetShape, closed_file, open_writer};
 use super::repeated_text::{RepeatedText, repeated_text};
 use crate::error::Result;
 

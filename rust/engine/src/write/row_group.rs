@@ -10,7 +10,7 @@ use parquet::arrow::arrow_writer::{
 use parquet::errors::Result as ParquetResult;
 use parquet::schema::types::SchemaDescriptor;
 
-use super::parquet_file::failed;
+use super::parquet_failure::failed;
 use super::side_by_side::side_by_side;
 use crate::error::Result;
 use crate::runtime::executor::is_working;
