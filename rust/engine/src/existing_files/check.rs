@@ -3,8 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use icefloe_format::Error as FormatError;
-use icefloe_format::spec::sanitize_name;
+use icefloe_format::spec::{Schema, sanitize_name};
 
+use super::path_values::Directories;
 use crate::error::Result;
 use crate::resolve::file_columns::FileColumn;
 use crate::table::TableContext;
@@ -54,6 +55,30 @@ fn check_distinct(fields: &[FileColumn], parent: &str) -> Result<()> {
             );
             let expected = format!("a field id of its own, not {id}");
             return Err(mismatch(path, found, expected));
+        }
+    }
+    Ok(())
+}
+
+/// Check that no directory has the value of a column that the file lacks: a scan would read nulls.
+///
+/// Columns with `is_known` have the value of the partition.
+///
+/// # Errors
+/// `Mismatch` naming the column and the directory.
+pub(super) fn check_directories(
+    directories: &Directories,
+    columns: &[FileColumn],
+    schema: &Schema,
+    is_known: impl Fn(i32) -> bool,
+) -> Result<()> {
+    let is_absent = |id| columns.iter().all(|column| column.id != Some(id)) && !is_known(id);
+    for field in schema.fields().iter().filter(|field| is_absent(field.id)) {
+        if let Some(directory) = directories.not_null(&field.name, schema) {
+            let found = format!(
+                "its value in directory {directory} alone; partition the table by identity of the column, or write the column"
+            );
+            return Err(mismatch(field.name.clone(), found, "the column in the file".to_owned()));
         }
     }
     Ok(())

@@ -8,10 +8,11 @@ use icefloe_format::spec::{PartitionSpec, Transform, UNSORTED_ORDER_ID, partitio
 use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::Length;
 
-use super::check::check_columns;
+use super::check::{check_columns, check_directories};
 use super::doubts::Evidence;
 use super::metrics::column_metrics;
 use super::partition::{Partitioning, partition_of};
+use super::path_values::Directories;
 use super::trial::Trial;
 use crate::bytes::data_file::TailFetch;
 use crate::error::{Error, Result};
@@ -46,7 +47,8 @@ pub struct ExistingFiles {
 /// Columns are compared with the table's schema by field id, or by the context's name mapping in files without ids. Partition
 /// values come from the bounds of the source columns, or from `name=value` directories of the location.
 ///
-/// With `check_names`, every column of a file must be a column of the table and have its name. Files that belong to the table
+/// With `check_names`, every column of a file must be a column of the table and have its name, and no directory may have the value
+/// of a column that the file lacks, unless the column is an identity partition field. Files that belong to the table
 /// already may have columns that were dropped or renamed since, and none of their columns is decoded.
 ///
 /// # Errors
@@ -138,7 +140,8 @@ impl Footers {
         if self.check_names {
             check_columns(&columns, context, has_ids)?;
         }
-        let partitioning = Partitioning { context, spec: &self.spec, location };
+        let directories = Directories::of(location);
+        let partitioning = Partitioning { context, spec: &self.spec, directories: &directories };
         let partition = partition_of(&partitioning, &footer.metadata, &columns)?;
         let identities: HashMap<i32, _> = self
             .spec
@@ -148,6 +151,10 @@ impl Footers {
             .filter(|(field, _)| field.transform == Transform::Identity)
             .map(|(field, value)| (field.source_id, value.clone()))
             .collect();
+        if self.check_names {
+            let is_known = |id| identities.contains_key(&id);
+            check_directories(&directories, &columns, &context.schema, is_known)?;
+        }
         let evidence = Evidence { footer: &footer.metadata, identities: &identities };
         let doubts = evidence.doubts(&columns, &context.schema)?;
         let facts = FileFacts {

@@ -34,6 +34,8 @@ pub(super) struct Doubt {
     expected: String,
     /// The top-level column narrowed to the field; the fields around it are optional.
     pub(super) column: NestedField,
+    /// Whether the values that do not fit cannot be decoded as stored either.
+    pub(super) fails_as_stored: bool,
 }
 
 impl Doubt {
@@ -143,7 +145,8 @@ impl Evidence<'_> {
                 let here = Surroundings { name: here.name.clone(), is_in_every_row: false };
                 let parts = column.parts(&[map.key_id, map.value_id]);
                 let [key, value] = map_fields(map);
-                let found = self.of_field(&key, &parts, &here)?;
+                let mut found = self.of_field(&key, &parts, &here)?;
+                found.extend(self.null_keys(&key, &parts, &here)?);
                 let of_key = |key| map_of(key, ignored(&value));
                 doubts.extend(found.into_iter().map(|doubt| doubt.within(field, of_key)));
                 let found = self.of_field(&value, &parts, &here)?;
@@ -210,6 +213,7 @@ impl Evidence<'_> {
             found: format!("{natural} with {reason}; rewrite the file in the table's type"),
             expected: wanted.to_string(),
             column: NestedField::optional(field.id, &field.name, field.field_type.clone()),
+            fails_as_stored: false,
         })
     }
 
@@ -278,7 +282,27 @@ impl Evidence<'_> {
             return Err(FormatError::Mismatch { column: name, found, expected }.into());
         }
         let narrow = NestedField::required(field.id, &field.name, narrowed(&field.field_type));
-        Ok(Some(Doubt { name, found: NULLS.to_owned(), expected, column: narrow }))
+        let found = NULLS.to_owned();
+        Ok(Some(Doubt { name, found, expected, column: narrow, fails_as_stored: false }))
+    }
+
+    /// Return the doubt about the nulls of a map's keys, which some writers declare optional. Arrow has no optional keys.
+    fn null_keys(
+        &self,
+        key: &NestedField,
+        parts: &[FileColumn],
+        here: &Surroundings,
+    ) -> Result<Option<Doubt>> {
+        let descriptor = self.footer.file_metadata().schema_descr();
+        let is_optional = |column: &&FileColumn| {
+            column.id == Some(key.id)
+                && column.children.is_empty()
+                && descriptor.column(column.leaves.start).self_type().is_optional()
+        };
+        let Some(column) = parts.iter().find(is_optional) else { return Ok(None) };
+        let doubt = self.nulls(key, column, (here, here.name_of(key)))?;
+        let found = "nulls, which keys of maps cannot be; replace them in the file";
+        Ok(doubt.map(|doubt| Doubt { found: found.to_owned(), fails_as_stored: true, ..doubt }))
     }
 
     /// Return whether the footer counts no null in a leaf that is a column itself or reached from the column through

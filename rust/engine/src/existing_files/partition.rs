@@ -8,16 +8,16 @@ use icefloe_format::spec::{
 use parquet::file::metadata::ParquetMetaData;
 
 use super::metrics::{bounds, null_count, value_count};
-use super::path_values::{parse_value, value_in_path};
+use super::path_values::{Directories, parse_value};
 use crate::error::Result;
 use crate::resolve::file_columns::{FileColumn, leaf_of};
 use crate::table::TableContext;
 
-/// The table, partition spec and location of one file.
+/// The table, the partition spec and the directories of one file.
 pub(super) struct Partitioning<'a> {
     pub(super) context: &'a TableContext,
     pub(super) spec: &'a PartitionSpec,
-    pub(super) location: &'a str,
+    pub(super) directories: &'a Directories,
 }
 
 /// The evidence of a footer about a partition value.
@@ -58,7 +58,7 @@ fn value_of(
         FormatError::invalid(format!("partition field {}", field.name), reason)
     })?;
     let source_name = schema.full_name(field.source_id).unwrap_or_default();
-    let in_path = || value_in_path(file.location, field, &source_name);
+    let in_path = || file.directories.value_of(field, &source_name, schema);
     let (text, reason) = match leaf_of(columns, field.source_id) {
         // A file without rows is in the partition of its location, as for the Java reference, or in any.
         _ if footer.file_metadata().num_rows() == 0 => match in_path() {

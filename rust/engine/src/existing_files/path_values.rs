@@ -1,6 +1,6 @@
 //! Partition values in `name=value` directories of a location, as Hive and Iceberg write them.
 
-use icefloe_format::spec::{Datum, PartitionField, PrimitiveType, Transform, single_value};
+use icefloe_format::spec::{Datum, PartitionField, PrimitiveType, Schema, Transform, single_value};
 use icefloe_format::{Error, Result};
 use serde_json::Value;
 
@@ -10,22 +10,46 @@ const EPOCH_YEAR: i32 = 1970;
 const MONTHS: i32 = 12;
 const HOURS: i32 = 24;
 
-/// Return the decoded value of the last directory that is named like a partition field, or like the source column of an
-/// identity field.
-pub(super) fn value_in_path(
-    location: &str,
-    field: &PartitionField,
-    source: &str,
-) -> Option<String> {
-    let is_named = |name: &str| {
-        name == field.name || (field.transform == Transform::Identity && name == source)
-    };
-    let (directories, _) = location.rsplit_once('/')?;
-    let pairs = directories.rsplit('/').filter_map(|directory| directory.split_once('='));
-    pairs
-        .map(|(name, value)| (decode(name), decode(value)))
-        .find(|(name, _)| is_named(name))
-        .map(|it| it.1)
+/// The `name=value` directories of a location, decoded, the last one first.
+#[derive(Debug)]
+pub(super) struct Directories(Vec<(String, String)>);
+
+impl Directories {
+    pub(super) fn of(location: &str) -> Self {
+        let (directories, _) = location.rsplit_once('/').unwrap_or_default();
+        let pairs = directories.rsplit('/').filter_map(|directory| directory.split_once('='));
+        Self(pairs.map(|(name, value)| (decode(name), decode(value))).collect())
+    }
+
+    /// Return the value of the last directory that is named like a partition field, or like the source column of an identity
+    /// field.
+    pub(super) fn value_of(
+        &self,
+        field: &PartitionField,
+        source: &str,
+        schema: &Schema,
+    ) -> Option<String> {
+        let source = if field.transform == Transform::Identity { source } else { &field.name };
+        self.value(&[&field.name, source], schema).map(|(_, value)| value.to_owned())
+    }
+
+    /// Return the directory of a column whose value is not null.
+    pub(super) fn not_null(&self, column: &str, schema: &Schema) -> Option<String> {
+        let (name, value) = self.value(&[column], schema)?;
+        (value != HIVE_NULL).then(|| format!("{name}={value}"))
+    }
+
+    /// Return the last directory that has one of the names. Spark resolves names in any case, so that a directory of another case
+    /// counts where none has the name itself, unless it has the name of another column.
+    fn value(&self, names: &[&str], schema: &Schema) -> Option<(&str, &str)> {
+        let find = |is_named: &dyn Fn(&str) -> bool| self.0.iter().find(|(name, _)| is_named(name));
+        let lower: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
+        let is_like = |name: &str| {
+            lower.contains(&name.to_lowercase()) && schema.field_by_name(name, true).is_none()
+        };
+        let found = find(&|name| names.contains(&name)).or_else(|| find(&is_like));
+        found.map(|(name, value)| (name.as_str(), value.as_str()))
+    }
 }
 
 /// Return the partition value that a directory names.
@@ -116,6 +140,8 @@ fn decode(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use icefloe_format::spec::{NestedField, Type};
+
     use super::*;
 
     fn field(name: &str, transform: &str) -> PartitionField {
@@ -127,16 +153,33 @@ mod tests {
         }
     }
 
+    fn schema(names: &[&str]) -> Schema {
+        let long = Type::Primitive(PrimitiveType::Long);
+        let fields =
+            (1..).zip(names).map(|(id, name)| NestedField::optional(id, *name, long.clone()));
+        Schema::new(0, fields.collect(), vec![])
+    }
+
+    fn value_of(location: &str, field: &PartitionField, names: &[&str]) -> Option<String> {
+        Directories::of(location).value_of(field, names[0], &schema(names))
+    }
+
     #[test]
     fn last_directory_of_a_name_is_decoded() {
         let location = "s3://lake/name=a%20b/country=f%2Fr/name=c%3Dd/part-0.parquet";
-        let found = value_in_path(location, &field("name", "identity"), "source");
+        let found = value_of(location, &field("name", "identity"), &["source"]);
         assert_eq!(found.as_deref(), Some("c=d"));
-        assert_eq!(
-            value_in_path(location, &field("place", "identity"), "country").as_deref(),
-            Some("f/r")
-        );
-        assert_eq!(value_in_path(location, &field("place", "bucket[4]"), "country"), None);
+        let found = value_of(location, &field("place", "identity"), &["country"]);
+        assert_eq!(found.as_deref(), Some("f/r"));
+        assert_eq!(value_of(location, &field("place", "bucket[4]"), &["country"]), None);
+    }
+
+    #[test]
+    fn directories_of_another_case_count_without_one_of_the_name() {
+        let p = field("p", "identity");
+        assert_eq!(value_of("d/P=1/f", &p, &["p"]).as_deref(), Some("1"));
+        assert_eq!(value_of("d/p=2/P=1/f", &p, &["p"]).as_deref(), Some("2"));
+        assert_eq!(value_of("d/P=1/f", &p, &["p", "P"]), None);
     }
 
     #[test]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from icefloe.exceptions import ValidationError
+from icefloe.exceptions import SchemaMismatchError, ValidationError
 from icefloe.transforms import (
     BucketTransform,
     DayTransform,
@@ -136,6 +136,34 @@ def test_add_files_reads_numbers_of_directories_with_leading_zeros(catalog, tmp_
     table.add_files([path])
     assert partitions(table) == [(7,)]
     assert table.scan("id = 7").to_arrow()["id"].to_pylist() == [7]
+
+
+def test_add_files_reads_directories_of_another_case(catalog, tmp_path):
+    table = partitioned(catalog, (3, IdentityTransform()))
+    plain = rows([1]).drop_columns(["name"])
+    first = write(tmp_path / "NAME=a" / "f.parquet", plain)
+    second = write(tmp_path / "name=b" / "Name=c" / "f.parquet", plain)
+    table.add_files([first, second])
+    assert partitions(table) == [("a",), ("b",)]
+
+
+@pytest.mark.parametrize("fields", [[], [(3, TruncateTransform(1))], [(3, VoidTransform())]], ids=str)
+@pytest.mark.parametrize("directory", ["name=a", "Name=a", "name="])
+def test_add_files_refuses_values_of_directories_that_a_scan_does_not_read(catalog, tmp_path, fields, directory):
+    table = partitioned(catalog, *fields)
+    path = write(tmp_path / directory / "f.parquet", rows([1]).drop_columns(["name"]))
+    with pytest.raises(SchemaMismatchError, match=f"column name: .*its value in directory {directory} alone") as caught:
+        table.add_files([path])
+    assert path in str(caught.value)
+    assert table.refresh().snapshots() == []
+
+
+def test_add_files_accepts_directories_of_nulls_and_of_columns_in_the_file(catalog, tmp_path):
+    table = partitioned(catalog)
+    absent = write(tmp_path / "name=__HIVE_DEFAULT_PARTITION__" / "f.parquet", rows([1]).drop_columns(["name"]))
+    present = write(tmp_path / "name=a" / "f.parquet", rows([2], name=["b"]))
+    table.add_files([absent, present])
+    assert table.scan().to_arrow().sort_by("id")["name"].to_pylist() == [None, "b"]
 
 
 def test_add_files_refuses_directories_of_another_type(catalog, tmp_path):
