@@ -85,7 +85,7 @@ class Catalog(TableCreation):
 
     @abstractmethod
     def rename_table(self, from_identifier: str | Identifier, to_identifier: str | Identifier) -> Table:
-        """Rename a table and return it. Its files are not moved.
+        """Rename a table and return it. Its files are not moved; a rename to its own name changes nothing.
 
         Raises:
             NoSuchTableError: The table does not exist.

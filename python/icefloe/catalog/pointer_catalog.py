@@ -161,7 +161,10 @@ class PointerCatalog(Catalog):
         delete_table_files(table)
 
     def rename_table(self, from_identifier: str | Identifier, to_identifier: str | Identifier) -> Table:  # noqa: D102
-        old, new = split_table_identifier(from_identifier), self._new_name(to_identifier)
+        old = split_table_identifier(from_identifier)
+        if split_table_identifier(to_identifier) == old:
+            return self.load_table(from_identifier)
+        new = self._new_name(to_identifier)
         # Metadata is read first: an error after the rename would look like a failure of the rename.
         location = self._existing_pointer(*old)
         metadata = self._read(location)
@@ -297,13 +300,9 @@ class PointerCatalog(Catalog):
         properties: Properties = EMPTY_DICT,
     ) -> Result:
         """Run a change and return its result; find its outcome if the store does not report it."""
+        environment = self.environment
         return run_change(
-            subject,
-            change,
-            is_visible=is_visible,
-            rejected=rejected,
-            properties=properties,
-            environment=self.environment,
+            subject, change, is_visible=is_visible, rejected=rejected, properties=properties, environment=environment
         )
 
     def _insert_checked(self, table: tuple[Identifier, str], new: StoredVersion) -> None:

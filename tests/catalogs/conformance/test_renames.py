@@ -77,3 +77,12 @@ def test_handle_of_the_old_name_cannot_commit(catalog, other_client, table, name
     with pytest.raises(NoSuchTableError):
         table.append(MORE)
     assert ids(other_client.load_table((*namespace, "u"))) == [1, 2, 3]
+
+
+def test_rename_to_its_own_name_changes_nothing(catalog, other_client, table, namespace):
+    renamed = catalog.rename_table(table.name(), table.name())
+    assert renamed.metadata == table.metadata
+    assert other_client.list_tables(namespace) == [table.name()]
+    assert ids(other_client.load_table(table.name())) == [1, 2, 3]
+    table.append(MORE)
+    assert ids(other_client.load_table(table.name())) == [1, 2, 3, 4]
