@@ -41,10 +41,32 @@ def test_star_leaves_out_metadata_columns_as_in_java(spark, lake, name, query):
 
 def test_raw_texts_end_at_their_first_quote_and_join_the_next(sql, name):
     """As Spark reads them, the quotes of `r'it''s'` end one text and begin another."""
-    sql(f"INSERT INTO {name} VALUES (4, r'it''s'), (5, r'c:\\new'), (6, 'it''s')")
+    sql(f"INSERT INTO {name} VALUES (4, r'it''s'), (5, r'c:\\new'), (6, 'it\\'s')")
     assert sql(f"SELECT id FROM {name} WHERE name = r'it''s'") == [(4,)]
     assert sql(f"SELECT id FROM {name} WHERE name = 'i'r't' R\"s\"") == [(4,)]
     assert sql(f"SELECT r'a' r'\\b\\' AS x FROM {name} WHERE name = r'c:\\new'") == [("a\\b\\",)]
     sql(f"UPDATE {name} SET name = r'd''\\t' WHERE name = r'c:\\new'")
     sql(f"DELETE FROM {name} WHERE name = r'it''s' OR id < 4")
     assert sorted(sql(f"SELECT * FROM {name}")) == [(5, "d\t"), (6, "it's")]
+
+
+@pytest.mark.parametrize("quote", ["'", '"'])
+@pytest.mark.parametrize("setting", ["true", "false"])
+def test_two_quotes_within_a_text_mean_what_they_mean_in_the_session(sql, spark, name, setting, quote):
+    """They are one quote since Spark 4.1, and nothing before and under the setting of that version."""
+    sql(f"DELETE FROM {name}")
+    sql(f"INSERT INTO {name} VALUES (1, 'its'), (2, concat('it', {ascii_of(quote)}, 's'))")
+    spark.conf.set("spark.sql.legacy.consecutiveStringLiterals.enabled", setting)
+    try:
+        text = f"{quote}it{quote}{quote}s{quote}"
+        meant = spark.sql(f"SELECT {text} AS text").first().text
+        assert sql(f"SELECT name FROM {name} WHERE name = {text}") == [(meant,)]
+        sql(f"DELETE FROM {name} WHERE name = {text}")
+        assert (meant,) not in sql(f"SELECT name FROM {name}")
+        assert sql(f"SELECT count(*) FROM {name}") == [(1,)]
+    finally:
+        spark.conf.unset("spark.sql.legacy.consecutiveStringLiterals.enabled")
+
+
+def ascii_of(character):
+    return f"char({ord(character)})"
