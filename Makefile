@@ -262,6 +262,18 @@ PROGRAMS ?= 50
 java-programs: $(VENV)/.wheel java-reference ## Compare random SQL programs with those of the Java reference (PROGRAMS=100, SEED=n)
 	@$(ON_MEMORY) $(BIN)/python -m pytest -q --java-programs=$(PROGRAMS) --first-java-program=$(SEED) tests/interop/java/test_random_programs.py
 
+PROGRAM_LOG ?= target/programs.jsonl
+
+.PHONY: typed-programs
+typed-programs: $(VENV)/.wheel java-reference ## Compare random updates, deletes, merges and upserts with DuckDB and with the Java reference in one JVM (PROGRAMS=2000, FIRST=seed, PROGRAM_LOG=file)
+	@mkdir -p $(dir $(PROGRAM_LOG)); $(WITH_JAVA) $(ON_MEMORY) TMPDIR=$${PYTEST_DEBUG_TEMPROOT:-$${TMPDIR:-/tmp}} $(BIN)/python -m tests.interop.java.program_campaign $(JAVA_JAR) --first $(or $(FIRST),0) \
+	  --programs $(PROGRAMS) --log $(PROGRAM_LOG)
+
+.PHONY: row-programs
+row-programs: $(VENV)/.wheel ## Compare random updates, deletes, merges and upserts in Python with DuckDB (PROGRAMS=5000, SEED=first seed)
+	@$(ON_MEMORY) $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --row-programs=$(PROGRAMS) --first-history=$(SEED) \
+	  tests/property/test_row_level.py tests/property/test_typed_programs.py $(PYTEST_ARGS)
+
 .PHONY: stream-kills
 stream-kills: $(VENV)/.wheel ## Kill drivers and workers of streaming queries at random moments (KILLS=40, SEED=n)
 	@$(WITH_JAVA) $(ON_MEMORY) $(BIN)/python -m pytest -q -s --timeout=7200 --stream-kills=$(KILLS) --first-stream-kill=$(SEED) \

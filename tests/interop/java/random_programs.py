@@ -9,6 +9,7 @@ from typing import Any
 import icefloe.spark
 from icefloe.catalog import load_catalog
 
+from tests.interop.java.program_campaign import Campaign
 from tests.spark.statements.random_statements import RandomStatements, ordered
 
 STATEMENTS = 6
@@ -77,8 +78,17 @@ class StatementsOfSpark(RandomStatements):
         return f"MERGE INTO {{t}} AS t USING {source} AS s ON {on} {' '.join(clauses)}"
 
 
-def run_program(spark: Any, folder: Path, seed: int) -> list[dict[str, Any]]:
-    """Run a program in a session of its own.
+def run_program(spark: Any, folder: Path, seed: int) -> dict[str, Any]:
+    """Run both programs of a seed, each in a session of its own.
+
+    Returns:
+        The steps of the program of statements, and the record of the typed program if its outcomes differ.
+    """
+    return {"steps": run_steps(spark, folder, seed), "typed": Campaign(spark, folder, 1).run(seed)}
+
+
+def run_steps(spark: Any, folder: Path, seed: int) -> list[dict[str, Any]]:
+    """Run a program of statements in a session of its own.
 
     Returns:
         Each statement, with why either engine refused it and the rows that a query with a random condition then finds in

@@ -82,6 +82,19 @@ def test_merge_changes_rows_not_matched_by_source(spark, table):
     ]
 
 
+def test_merge_of_rows_that_the_source_misses_keeps_a_row_that_two_source_rows_match(spark, table):
+    source = frame_of(spark, [(1, 0, "a"), (1, 0, "b"), (70, 70, "new")])
+    merge = icefloe.spark.merge_into(table, source, on=["id"]).when_not_matched_insert_all()
+    merge.when_not_matched_by_source_update({"n": "-target.n"}, "target.id < 3").execute()
+    assert [row[:2] for row in rows(table, spark)] == [
+        (0, 0),
+        (1, 1),
+        (2, -2),
+        *((key, key) for key in range(3, 20)),
+        (70, 70),
+    ]
+
+
 def test_merge_joins_keys_of_different_names(spark, table):
     source = frame_of(spark, [(4, "x")], "key int, value string")
     merge = icefloe.spark.merge_into(table, source, on={"id": "key"}).when_matched_update({"s": "source.value"})

@@ -83,6 +83,15 @@ def test_merge_that_deletes_all_matches_accepts_two_source_rows_for_one_target_r
         merge.when_matched_delete("source.value > 0").execute()
 
 
+def test_merge_of_rows_that_the_source_misses_keeps_a_row_that_two_source_rows_match(new_table, rows, content, mode):
+    """The Java reference on Spark 4.1 repeats such a row with copy-on-write."""
+    table = new_table(properties=mode)
+    merge = table.merge(rows((1, "x", 1.0), (1, "y", 1.0), (7, "z", 1.0)), on=["id"])
+    merge.when_not_matched_insert().when_not_matched_by_source_update({"kind": "'old'"}, "target.id < 3").execute()
+    assert table.scan().count() == 7
+    assert {row for row in content(table) if row[0] < 3} == {(1, "a", 0.5), (2, "old", None)}
+
+
 def test_merge_inserts_every_equal_source_row(new_table, rows):
     table = new_table()
     result = table.merge(rows((7, "x", 1.0), (7, "y", 1.0)), on=["id"]).when_not_matched_insert().execute()
