@@ -58,21 +58,6 @@ def depths(words: Sequence[Word]) -> Iterator[tuple[Word, int]]:
         before = word
 
 
-def after_sample(words: Sequence[Word], end: int) -> int:
-    """Return the offset after TABLESAMPLE and its parentheses, which stand between a table and its alias."""
-    following = [word for word in words if word.start >= end]
-    if not following or not following[0].is_keyword("TABLESAMPLE"):
-        return end
-    depth = 0
-    for index, word in enumerate(following):
-        depth += word.is_keyword("(") - word.is_keyword(")")
-        if depth == 0 and word.is_keyword(")"):
-            after = following[index + 1] if index + 1 < len(following) else None
-            if after is None or not after.is_keyword("REPEATABLE"):
-                return word.end
-    return end
-
-
 def _expects_value(word: Word | None) -> bool:
     """Return whether a value follows a word."""
     return word is None or word.is_keyword(*_BEFORE_VALUES) or (word.kind == "sign" and word.text not in (")", "]"))

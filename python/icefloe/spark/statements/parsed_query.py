@@ -11,24 +11,20 @@ from icefloe.exceptions import ValidationError
 from icefloe.spark.lexer import Word, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 _VERSION_KEYWORDS = {"SYSTEM_VERSION": "VERSION", "SYSTEM_TIME": "TIMESTAMP"}
 _NO_SPACE = re.compile(r"\S")
 
 
-def parsed(text: str, joins_quotes: Callable[[], bool] = lambda: False) -> Any:
+def parsed(text: str) -> Any:
     """Return the tree of one statement.
-
-    Args:
-        text: The statement.
-        joins_quotes: Returns whether two quotes within a text end it and begin another, as before Spark 4.1.
 
     Raises:
         ValidationError: sqlglot cannot parse it.
     """
     try:
-        tree: Any = sqlglot.parse_one(for_sqlglot(text, joins_quotes), dialect="spark")
+        tree: Any = sqlglot.parse_one(_for_sqlglot(text), dialect="spark")
     except (sqlglot.errors.SqlglotError, AssertionError) as error:
         line = str(error).strip().splitlines()[0]
         raise ValidationError(
@@ -38,7 +34,7 @@ def parsed(text: str, joins_quotes: Callable[[], bool] = lambda: False) -> Any:
     return tree
 
 
-def for_sqlglot(text: str, joins_quotes: Callable[[], bool]) -> str:
+def _for_sqlglot(text: str) -> str:
     """Return a text of the same length for sqlglot: without comments, with Spark's other words for versions replaced."""
     words = words_of(text)
     pieces, at = [], 0
@@ -49,8 +45,6 @@ def for_sqlglot(text: str, joins_quotes: Callable[[], bool]) -> str:
         other = _VERSION_KEYWORDS.get(word.text.upper()) if word.kind == "word" else None
         if other is not None:
             written = other.ljust(len(written))
-        elif word.kind == "string" and _has_two_quotes(written) and joins_quotes():
-            written = "'' ''".ljust(len(written))
         elif word.kind == "string" and written[0] in "rR" and _is_joined(words, index):
             # sqlglot joins no raw texts. It compares no column with joined texts, so their value is not needed.
             written = (
@@ -60,11 +54,6 @@ def for_sqlglot(text: str, joins_quotes: Callable[[], bool]) -> str:
             )
         pieces.append(written)
     return "".join([*pieces, _NO_SPACE.sub(" ", text[at:])])
-
-
-def _has_two_quotes(written: str) -> bool:
-    """Return whether a text that is not raw has two quotes within, each like the quotes around it."""
-    return written[0] not in "rR" and written[0] * 2 in written[1:-1]
 
 
 def _is_joined(words: Sequence[Word], index: int) -> bool:

@@ -6,6 +6,7 @@ import itertools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import sqlglot
 from pyspark.errors import ParseException
 from sqlglot import exp
 
@@ -14,7 +15,6 @@ from icefloe.spark.lexer import Word, words_of
 from icefloe.spark.metadata_tables import metadata_frame, metadata_rows
 from icefloe.spark.reader.read import read, resolve_scan
 from icefloe.spark.session import is_case_sensitive
-from icefloe.spark.statements.brackets import after_sample
 from icefloe.spark.statements.parsed_query import parsed
 from icefloe.spark.statements.pushdown import Pushdown, QueryColumns, row_filter
 from icefloe.spark.statements.row_count import counted_query, counts_only
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     Arguments = Mapping[str, Any] | Sequence[Any] | None
 
 _FRAME = "icefloe_{}"
-_JOINS_QUOTES = "spark.sql.legacy.consecutiveStringLiterals.enabled"
 _VERSION_WORDS = ("FOR", "VERSION", "TIMESTAMP", "SYSTEM_VERSION", "SYSTEM_TIME")
 
 
@@ -69,10 +68,6 @@ class Statement:
         """Return whether double quotes are around names in the session, not around texts."""
         settings = ("spark.sql.ansi.enabled", "spark.sql.ansi.doubleQuotedIdentifiers")
         return all(self.spark.conf.get(key) == "true" for key in settings)
-
-    def joins_quotes(self) -> bool:
-        """Return whether two quotes within a text end it and begin another in the session, as before Spark 4.1."""
-        return bool(self.spark.version.startswith("4.0.") or self.spark.conf.get(_JOINS_QUOTES, "false") == "true")
 
     def values(self, expressions: Sequence[str]) -> list[Any]:
         """Return the values of SQL expressions without columns, computed by Spark."""
@@ -127,7 +122,7 @@ def frame_of_query(
     if words and words[0].is_keyword("TABLE"):
         text = f"SELECT * FROM {text[words[0].end :]}"
     try:
-        tree = parsed(text, statement.joins_quotes)
+        tree = parsed(text)
     except ValidationError as error:
         return _frame_of_unparsed_query(statement, text, frames, command, error)
     tables = _tables(statement, tree, text)
@@ -224,7 +219,7 @@ def pushdown_of(statement: Statement, table: TableInQuery, columns: QueryColumns
 
 def single_table(statement: Statement, text: str) -> tuple[TableInQuery, QueryColumns]:
     """Return the first table of a query's FROM clause and the names in the query."""
-    tree = parsed(text, statement.joins_quotes)
+    tree = parsed(text)
     tables = _tables(statement, tree, text)
     first = tree.args.get("from_") or tree.args.get("from")
     return next(table for table in tables if table.node is first.this), QueryColumns(text, tree)
@@ -287,7 +282,7 @@ def _tables(statement: Statement, tree: Any, text: str) -> list[TableInQuery]:
                 )
             reference = replace(reference, version=version)
         alias = node.alias
-        alias_at = None if alias else after_sample(words, end)
+        alias_at = None if alias else _after_sample(words, end)
         found.append(TableInQuery(node, reference, alias or parts[-1], start, end, alias_at))
     return found
 
@@ -315,8 +310,8 @@ def _version(
         if after is not None and after.is_keyword("(") and after.start == word.end:
             continue  # the name of a function, which means the same as its call without arguments
         try:
-            same = parsed(text[start : word.end], statement.joins_quotes).sql("spark") == expected
-        except ValidationError:
+            same = sqlglot.parse_one(text[start : word.end], dialect="spark").sql("spark") == expected
+        except sqlglot.errors.SqlglotError:
             continue
         if same:
             return _version_value(statement, clause[0], text[start : word.end]), word.end
@@ -336,6 +331,21 @@ def _version_value(statement: Statement, kind: Word, value: str) -> dict[str, An
         digits = version.removeprefix("-")
         return {"snapshot_id": int(version)} if digits.isascii() and digits.isdigit() else {"branch": version}
     raise ValidationError(f"VERSION AS OF {value}: expected a snapshot id, branch or tag, got {version!r}")
+
+
+def _after_sample(words: list[Word], end: int) -> int:
+    """Return the offset after TABLESAMPLE and its parentheses, which stand between a table and its alias."""
+    following = [word for word in words if word.start >= end]
+    if not following or not following[0].is_keyword("TABLESAMPLE"):
+        return end
+    depth = 0
+    for index, word in enumerate(following):
+        depth += word.is_keyword("(") - word.is_keyword(")")
+        if depth == 0 and word.is_keyword(")"):
+            after = following[index + 1] if index + 1 < len(following) else None
+            if after is None or not after.is_keyword("REPEATABLE"):
+                return word.end
+    return end
 
 
 def _qualifiers(
