@@ -40,3 +40,11 @@ def test_describe_shows_partition_fields_as_create_table_takes_them(sql, lake):
     fields = ["s", "bucket(4, id)", "truncate(2, s)", "hours(ts)"]
     sql(f"CREATE TABLE lake.db.described (id bigint, s string, ts timestamp) PARTITIONED BY ({', '.join(fields)})")
     assert [row[1] for row in sql("DESCRIBE lake.db.described") if row[0].startswith("Part ")] == fields
+
+
+def test_show_create_table_shows_no_secrets(sql):
+    sql("CREATE TABLE lake.db.with_secret (id bigint) TBLPROPERTIES ('my.secret' = 'pw', 'k' = 'v')")
+    ((text,),) = sql("SHOW CREATE TABLE lake.db.with_secret")
+    assert "'my.secret' = '*********(redacted)'" in text
+    assert "'k' = 'v'" in text
+    assert "pw" not in text

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from icefloe.table.properties.definitions import WRITE_FORMAT
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from icefloe.schema import Schema
     from icefloe.spark.statements.references import Reference
     from icefloe.table import Table
@@ -37,10 +39,20 @@ def reported_properties(reference: Reference, spark: Any) -> dict[str, str]:
     found = {key: value for key, value in table.properties.items() if key not in _OF_SPARK} | _facts(table)
     if reference.metadata_table is not None:
         found = {key: found[key] for key in _OF_METADATA_TABLES}
+    return without_secrets(found, spark)
+
+
+def without_secrets(properties: Mapping[str, str], spark: Any) -> dict[str, str]:
+    """Return properties in the order of their keys, with the values that may be shown.
+
+    Args:
+        properties: Properties.
+        spark: Session, whose settings say which values are secrets.
+    """
     secrets = [re.compile(spark.conf.get(key, default)) for key, default in _SECRETS]
     return {
         key: _REDACTED if any(one.search(key) or one.search(value) for one in secrets) else value
-        for key, value in sorted(found.items())
+        for key, value in sorted(properties.items())
     }
 
 

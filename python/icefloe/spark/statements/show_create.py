@@ -10,7 +10,7 @@ from pyspark.sql import types as spark_types
 from icefloe.exceptions import ValidationError
 from icefloe.spark.lexer import Cursor
 from icefloe.spark.statements.literals import literal_text
-from icefloe.spark.statements.reported_properties import transformed_column
+from icefloe.spark.statements.reported_properties import transformed_column, without_secrets
 from icefloe.spark.types.conform import quoted
 from icefloe.spark.types.to_spark import to_spark_schema
 
@@ -34,10 +34,10 @@ def show_create_table(statement: Statement, text: str) -> Any:
             f"SHOW CREATE TABLE: a version or metadata table has no definition of its own; expected {reference.dotted}, got "
             f"{'.'.join(name)}"
         )
-    return statement.spark.createDataFrame([(_statement(reference),)], "createtab_stmt string")
+    return statement.spark.createDataFrame([(_statement(reference, statement.spark),)], "createtab_stmt string")
 
 
-def _statement(reference: Reference) -> str:
+def _statement(reference: Reference, spark: Any) -> str:
     table = reference.table
     columns = ",\n".join(f"  {_field(field, ' ')}" for field in to_spark_schema(table.schema()).fields)
     name = ".".join(_name(part) for part in (reference.lake.name, *reference.identifier))
@@ -48,7 +48,8 @@ def _statement(reference: Reference) -> str:
     lines += [f"PARTITIONED BY ({', '.join(partitioning)})"] if partitioning else []
     lines += [] if comment is None else [f"COMMENT {literal_text(comment)}"]
     lines += [f"LOCATION {literal_text(table.location())}", "TBLPROPERTIES ("]
-    pairs = [f"  {literal_text(key)} = {literal_text(value)}" for key, value in sorted(properties.items())]
+    shown = without_secrets(properties, spark)
+    pairs = [f"  {literal_text(key)} = {literal_text(value)}" for key, value in shown.items()]
     return "\n".join(lines) + "\n" + ",\n".join(pairs) + ")"
 
 
