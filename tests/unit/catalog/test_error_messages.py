@@ -201,9 +201,11 @@ POINTERS: dict[str, Case] = {
         "table db.a/b: 'a/b' is not a valid directory name below the warehouse; pass location=",
     ),
     "rename to a table that exists": (
-        lambda catalog: catalog.rename_table("db.t", "db.t"),
+        lambda catalog: catalog.rename_table(
+            "db.t", catalog.create_table("db.taken", catalog.load_table("db.t").schema()).name()
+        ),
         TableAlreadyExistsError,
-        "Table db.t already exists in catalog 'cat'",
+        "Table db.taken already exists in catalog 'cat'",
     ),
     "namespace property both removed and set": (
         lambda catalog: catalog.update_namespace_properties("db", {"a"}, {"a": "1"}),
