@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from icefloe.catalog import load_catalog
 
@@ -19,9 +21,9 @@ def catalog():
 
 
 def test_typed_program_leaves_the_rows_of_duckdb(catalog, row_program_seed):
-    program = TypedProgram(row_program_seed)
-    if program.sql_only:
-        pytest.skip("the program has subqueries, which are SQL of Spark alone")
+    # Subqueries are SQL of Spark alone: the next seed without them takes their place.
+    programs = map(TypedProgram, itertools.count(row_program_seed))
+    program = next(program for program in programs if not program.sql_only)
     engines = {"duckdb": TypedModel(program), "icefloe": PythonTable(catalog, "db.t", program)}
     found = disagreement(program, engines)
     assert found is None, (found, program.statements[found[1] - 1])
