@@ -207,6 +207,8 @@ class _Parser:
     def value(self) -> UnboundTerm:
         if self.token.kind == "word" and self.following.key == "(":
             return self.transform()
+        if self.token.is_word("true", "false", "null") and self.following.key != ".":
+            raise self.error("a column name")
         return Reference(self.column())
 
     def transform(self) -> UnboundTerm:

@@ -98,6 +98,8 @@ def test_parse_returns_the_expression_of_text(text: str, expected: BooleanExpres
         ("x ; 1", 2, "unexpected character ';'"),
         ("x = 1 y", 6, "expected the end"),
         ("x = y", 4, "expected a literal, got `y`"),
+        ("true = false", 7, "expected a column name, got `false`"),
+        ("null = 1", 0, "expected a column name, got `null`"),
         ("x not = 1", 6, "`in`, `between` or `like`"),
         ("d = date '2026-13-01'", 9, "not a date"),
         ("(" * 500 + "x = 1" + ")" * 500, 101, "levels"),

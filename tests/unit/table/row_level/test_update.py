@@ -44,6 +44,14 @@ def test_update_sets_columns_of_the_rows_of_a_condition(table, where):
     assert len(table.snapshots()) == 3
 
 
+@pytest.mark.parametrize(
+    ("where", "rows"),
+    [("true = true", 10), ("true = false", 0), ("false < true", 10), ("null = true", 0), ("not null = true", 0)],
+)
+def test_update_takes_a_condition_without_columns(table, where, rows):
+    assert table.update(where, {"n": "n + 10"}).rows_updated == rows
+
+
 def test_update_values_read_the_row_as_it_was(table):
     table.update("id = 4", {"n": "id + 1", "x": "n", "s": literal("it's")})
     assert table.scan("id = 4").to_arrow().to_pylist() == [{"id": 4, "n": 5, "x": 4.0, "s": "it's"}]
