@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import icefloe.spark
 import pytest
-from icefloe.partitioning import PartitionField, PartitionSpec
 from icefloe.spark.dml.file_rewrites import MOST_NEW_ROWS
 from icefloe.table.row_level.merge import MergeResult
 from icefloe.table.sorting import SortField, SortOrder
 from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 
+from tests.spark.dml.four_files import ROWS, four_files, rows_of
 from tests.spark.stage_records import recorded_stages
-
-ROWS = 4_000
 
 
 def rows_from(ids):
@@ -30,18 +28,8 @@ def rows_from(ids):
 
 @pytest.fixture(params=["unpartitioned", "partitioned"])
 def table(request, spark, new_table):
-    """Return a table of four data files, in one partition or in two of two files each."""
     frame = rows_from(spark.range(ROWS))
-    spec = PartitionSpec(PartitionField(2, 1000, "identity", "half")) if request.param == "partitioned" else None
-    modes = {f"write.{verb}.mode": "copy-on-write" for verb in ("delete", "update", "merge")}
-    made = new_table(frame.schema, spec, **modes)
-    for start in range(0, ROWS, ROWS // 4):
-        icefloe.spark.write(frame.where(f"id >= {start} and id < {start + ROWS // 4}").coalesce(1), made)
-    return made
-
-
-def rows_of(table):
-    return {row["id"]: row for row in table.refresh().scan().to_arrow().to_pylist()}
+    return four_files(frame, new_table, mode="copy-on-write", partitioned=request.param == "partitioned")
 
 
 def files_of(table):

@@ -5,35 +5,24 @@ from __future__ import annotations
 import icefloe.spark
 import pytest
 from icefloe.exceptions import SchemaMismatchError
-from icefloe.partitioning import PartitionField, PartitionSpec
 from icefloe.schema import Schema
 from icefloe.table.row_level.merge import MergeResult
 from icefloe.table.sorting import SortDirection, SortField, SortOrder
 from icefloe.types import LongType, NestedField, StringType
 
+from tests.spark.dml.four_files import ROWS, four_files, rows_of
 from tests.spark.stage_records import recorded_stages
 
-ROWS = 4_000
 SCHEMA = Schema(
     NestedField(1, "id", LongType()), NestedField(2, "half", LongType()), NestedField(3, "name", StringType())
 )
 DOTTED = Schema(*SCHEMA.fields[:2], NestedField(3, "a.b", StringType()))
-BY_HALF = PartitionSpec(PartitionField(2, 1000, "identity", "half"))
 
 
 @pytest.fixture(params=["unpartitioned", "partitioned"])
 def table(request, spark, new_table):
-    """Return a table of four data files, in one partition or in two of two files each."""
     frame = spark.range(ROWS).selectExpr("id", f"id div {ROWS // 2} AS half", "concat('n', id) AS name")
-    modes = {f"write.{verb}.mode": "merge-on-read" for verb in ("delete", "update", "merge")}
-    made = new_table(SCHEMA, BY_HALF if request.param == "partitioned" else None, **modes)
-    for start in range(0, ROWS, ROWS // 4):
-        icefloe.spark.write(frame.where(f"id >= {start} and id < {start + ROWS // 4}").coalesce(1), made)
-    return made
-
-
-def rows_of(table):
-    return {row["id"]: row for row in table.refresh().scan().to_arrow().to_pylist()}
+    return four_files(frame, new_table, mode="merge-on-read", partitioned=request.param == "partitioned")
 
 
 def added(table):

@@ -11,7 +11,7 @@ ALL = "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
 
 @pytest.fixture
 def table(lake, name):
-    """The table of `name`, loaded anew at each call."""
+    """Return a function that loads the table of `name`."""
     return lambda: lake.catalog.load_table(name.removeprefix("lake."))
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from icefloe.io import FileIO
 from icefloe.spark.worker_process import reduce_fixed_costs
 from icefloe.table.scan.metadata_columns import FILE_ROW
 from icefloe.table.scan.plan import ScanPlan
@@ -56,14 +55,7 @@ def numbered_groups(plan: ScanPlan, packing: Packing) -> tuple[TaskGroup, ...]:
 
 def _positions(group: TaskGroup) -> Iterator[pa.RecordBatch]:
     """Yield the positions of the live rows that match: ``file``, the row number in the plan, and ``pos``."""
-    plan = ScanPlan(
-        files=group.files,
-        deletes=group.deletes,
-        counters={},
-        context=group.context,
-        projection=group.projection,
-        io=FileIO(group.io_properties),
-    )
+    plan = ScanPlan.of_group(group)
     numbers = plan.files.column(_NUMBER)
     for batch in matching(plan).rows.to_batches():
         if batch.num_rows > 0:

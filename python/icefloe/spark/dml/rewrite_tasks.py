@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from icefloe.io import FileIO
 from icefloe.spark.dml.new_rows import NEW, NewRows, check_positions
 from icefloe.spark.dml.rewrite_groups import NUMBER
 from icefloe.spark.reader.native import FILE, POSITION
@@ -68,7 +67,7 @@ class RewriteMatching:
         """Yield a result for each group with a matching row."""
         reduce_fixed_costs()
         for number in (number for batch in batches for number in batch.column(0).to_pylist()):
-            plan = _plan_of(self.groups[number])
+            plan = ScanPlan.of_group(self.groups[number])
             found = matching(plan)
             if found.rows.num_rows > 0:
                 _, rows = rewritten_files(plan, self.write.schema, found)
@@ -103,7 +102,7 @@ class RewriteChanged:
         rows = pa.Table.from_batches(received)
         for slot in pc.unique(rows.column(SLOT)).to_pylist():
             number = self.slots[slot]
-            plan = _plan_of(self.groups[number])
+            plan = ScanPlan.of_group(self.groups[number])
             own = rows.filter(pc.equal(rows.column(SLOT), slot)).drop_columns([SLOT])
             is_changed = pc.is_valid(own.column(POSITION))
             changed = _in_plan(own.filter(is_changed), plan)
@@ -116,17 +115,6 @@ class RewriteChanged:
                 new = changed.select([*self.arrow.names, NEW])
                 stream = NewRows(plan, self.write.schema, positions, new, inserted, self.arrow).among_remaining()
             yield _result(plan, positions, _written(self.write, number, stream))
-
-
-def _plan_of(group: TaskGroup) -> ScanPlan:
-    return ScanPlan(
-        files=group.files,
-        deletes=group.deletes,
-        counters={},
-        context=group.context,
-        projection=group.projection,
-        io=FileIO(group.io_properties),
-    )
 
 
 def _in_plan(rows: pa.Table, plan: ScanPlan) -> pa.Table:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe import _core
+from icefloe.io import FileIO
 from icefloe.io.arrow_values import int_scalar
 from icefloe.table.scan.metadata_columns import POSITION, with_metadata_columns
 from icefloe.table.scan.row_stream import STREAM_BATCH_BYTES
@@ -18,7 +19,6 @@ from icefloe.table.scan.task_group import TaskGroup, batch_to_ipc
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from icefloe.io import FileIO
 
 FIRST_BYTE = 4
 """Offset of the first row group of a Parquet file, behind its magic `PAR1`."""
@@ -75,6 +75,18 @@ class ScanPlan:
     def tasks(self) -> Iterator[FileScanTask]:
         """Yield the tasks one by one."""
         return tasks_of(self._source(), self.files, self.deletes)
+
+    @staticmethod
+    def of_group(group: TaskGroup) -> ScanPlan:
+        """Return the plan of a group's files, with the group's access to storage."""
+        return ScanPlan(
+            files=group.files,
+            deletes=group.deletes,
+            counters={},
+            context=group.context,
+            projection=group.projection,
+            io=FileIO(group.io_properties),
+        )
 
     def groups(self, packing: Packing | None = None) -> Iterator[TaskGroup]:
         """Yield the tasks packed into groups of similar weight, for readers elsewhere. Groups do not apply the limit.
