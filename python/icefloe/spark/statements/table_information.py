@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from icefloe.spark.statements.references import Reference
     from icefloe.table import Table
 
-_SIZES = {
+_SIZES: dict[type[Any], int] = {
     spark_types.BooleanType: 1,
     spark_types.StringType: 20,
     spark_types.BinaryType: 100,
