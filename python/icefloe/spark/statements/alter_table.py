@@ -16,7 +16,7 @@ from icefloe.table.update.spec import default_name
 from icefloe.transforms import IdentityTransform
 
 if TYPE_CHECKING:
-    from icefloe.spark.statements.query import Statement
+    from icefloe.spark.statements.statement import Statement
     from icefloe.table import Table
     from icefloe.table.write_transaction import WriteTransaction
 

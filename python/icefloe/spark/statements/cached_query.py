@@ -11,7 +11,7 @@ from icefloe.spark.statements.views import QUERIES
 from icefloe.spark.types.conform import quoted
 
 if TYPE_CHECKING:
-    from icefloe.spark.statements.query import Statement
+    from icefloe.spark.statements.statement import Statement
 
 
 def cache_table(statement: Statement, text: str) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from icefloe.spark.maintenance.procedure import Procedure
-    from icefloe.spark.statements.query import Statement
+    from icefloe.spark.statements.statement import Statement
 
 _MAKES_TABLES = ("migrate", "register_table", "snapshot")
 

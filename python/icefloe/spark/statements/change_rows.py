@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from icefloe.spark.dml.target import PlannedTarget
     from icefloe.spark.statements.literal_filter import Filter
-    from icefloe.spark.statements.query import Statement
     from icefloe.spark.statements.references import Reference
+    from icefloe.spark.statements.statement import Statement
     from icefloe.table.row_level.merge import MergeResult
 
 TARGET = "__icefloe_target"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from icefloe.spark.lexer import Cursor
 
 if TYPE_CHECKING:
-    from icefloe.spark.statements.query import Statement
+    from icefloe.spark.statements.statement import Statement
 
 _COMMENT = "comment"
 

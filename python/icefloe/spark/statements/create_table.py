@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from icefloe.spark.statements.attached import AttachedCatalog
-    from icefloe.spark.statements.query import Statement
+    from icefloe.spark.statements.statement import Statement
     from icefloe.typedef import Identifier
 
 _FORMATS = ("icefloe", "iceberg")

@@ -16,8 +16,8 @@ from icefloe.spark.types.to_spark import to_spark_schema
 from icefloe.table.scan.metadata_columns import metadata_field
 
 if TYPE_CHECKING:
-    from icefloe.spark.statements.query import Statement
     from icefloe.spark.statements.references import Reference
+    from icefloe.spark.statements.statement import Statement
 
 _QUERIES = ("SELECT", "WITH", "FROM", "VALUES", "(")
 _METADATA_COLUMNS = ("_spec_id", "_partition", "_file", "_pos", "_deleted")

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from icefloe.exceptions import ValidationError
 from icefloe.spark.lexer import Cursor, split_items, words_of
 from icefloe.spark.statements.brackets import depths
-from icefloe.spark.statements.query import mentions
+from icefloe.spark.statements.statement import mentions
 
 if TYPE_CHECKING:
     from icefloe.spark.lexer import Word
-    from icefloe.spark.statements.query import Statement
+    from icefloe.spark.statements.statement import Statement
 
     Parameters = dict[str, Any] | list[Any] | None
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from icefloe.spark.lexer import Word
-    from icefloe.spark.statements.query import Statement
+    from icefloe.spark.statements.statement import Statement
 
 
 def has_identifiers(words: list[Word]) -> bool:

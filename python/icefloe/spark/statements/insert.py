@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from icefloe.expressions import BooleanExpression
     from icefloe.spark.lexer import Word
-    from icefloe.spark.statements.query import Statement
+    from icefloe.spark.statements.statement import Statement
     from icefloe.spark.writer.commit import WriteMode
     from icefloe.table import Table
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from icefloe.spark.statements.merge_clause import MergeClause
-    from icefloe.spark.statements.query import Statement
+    from icefloe.spark.statements.statement import Statement
     from icefloe.table import Table
     from icefloe.table.row_level.merge import MergeResult
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from icefloe.spark.lexer import Word
-    from icefloe.spark.statements.query import Statement
+    from icefloe.spark.statements.statement import Statement
 
 
 _SET_OPERATORS = ("UNION", "INTERSECT", "EXCEPT", "MINUS")

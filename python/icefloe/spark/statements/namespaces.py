@@ -9,7 +9,7 @@ from icefloe.spark.lexer import Cursor
 from icefloe.spark.statements.table_clauses import properties_of, property_keys
 
 if TYPE_CHECKING:
-    from icefloe.spark.statements.query import Statement
+    from icefloe.spark.statements.statement import Statement
 
 _KINDS = ("NAMESPACE", "DATABASE", "SCHEMA")
 _SHOWN_PROPERTIES = ("comment", "location", "owner")

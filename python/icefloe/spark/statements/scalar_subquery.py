@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from typing_extensions import Self
 
-    from icefloe.spark.statements.query import Statement
+    from icefloe.spark.statements.statement import Statement
 
 _QUERIES = ("SELECT", "WITH", "VALUES", "FROM", "TABLE")
 _PREDICATES = ("IN", "EXISTS", "ANY", "SOME", "ALL")

@@ -11,7 +11,7 @@ from icefloe.spark.types.conform import quoted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from icefloe.spark.statements.query import Statement
+    from icefloe.spark.statements.statement import Statement
 
     Names = tuple[str, ...]
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from icefloe.spark.statements.attached import AttachedCatalog
-    from icefloe.spark.statements.query import Statement
+    from icefloe.spark.statements.statement import Statement
     from icefloe.typedef import Identifier
 
 _KINDS = ("NAMESPACES", "DATABASES", "SCHEMAS")

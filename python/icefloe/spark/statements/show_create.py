@@ -15,8 +15,8 @@ from icefloe.spark.types.conform import quoted
 from icefloe.spark.types.to_spark import to_spark_schema
 
 if TYPE_CHECKING:
-    from icefloe.spark.statements.query import Statement
     from icefloe.spark.statements.references import Reference
+    from icefloe.spark.statements.statement import Statement
     from icefloe.table import Table
 
 _PLAIN_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)

@@ -31,11 +31,12 @@ from icefloe.spark.statements.namespaces import (
     drop_namespace,
     refresh_table,
 )
-from icefloe.spark.statements.query import Statement, frame_of_query, mentions, run
+from icefloe.spark.statements.query import frame_of_query
 from icefloe.spark.statements.references import References
 from icefloe.spark.statements.session_variables import assign_row, set_variables
 from icefloe.spark.statements.show import show
 from icefloe.spark.statements.show_create import show_create_table
+from icefloe.spark.statements.statement import Statement, mentions, run
 from icefloe.spark.statements.views import QUERIES, create_view, explain
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from icefloe.spark.types.conform import quoted
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from icefloe.spark.statements.query import Statement
+    from icefloe.spark.statements.statement import Statement
 
 QUERIES = ("SELECT", "WITH", "FROM", "VALUES", "TABLE", "(")
 _MODES = ("EXTENDED", "CODEGEN", "COST", "FORMATTED")

@@ -1,0 +1,136 @@
+"""The attached tables in the tree of a query, with their places in its text and the versions that it selects."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import sqlglot
+from sqlglot import exp
+
+from icefloe.exceptions import ValidationError
+from icefloe.spark.lexer import words_of
+
+if TYPE_CHECKING:
+    from icefloe.spark.lexer import Word
+    from icefloe.spark.statements.references import Reference
+    from icefloe.spark.statements.statement import Statement
+
+_VERSION_WORDS = ("FOR", "VERSION", "TIMESTAMP", "SYSTEM_VERSION", "SYSTEM_TIME")
+
+
+@dataclass(frozen=True)
+class TableInQuery:
+    """A table of an attached catalog in a query.
+
+    Args:
+        node: Its place in the tree.
+        reference: The table and its version.
+        alias: Its name in the query.
+        start: Offset of its first character.
+        end: Offset after its name and version.
+        alias_at: Offset after which an alias must be added; None if the query has one.
+    """
+
+    node: exp.Table
+    reference: Reference
+    alias: str
+    start: int
+    end: int
+    alias_at: int | None
+
+
+def tables_in_query(statement: Statement, tree: Any, text: str) -> list[TableInQuery]:
+    """Return the attached tables that a query names.
+
+    Raises:
+        ValidationError: A version is no version, or a table has two.
+        NoSuchTableError: A table does not exist.
+    """
+    words = words_of(text)
+    found = []
+    for node in tree.find_all(exp.Table):
+        parts = tuple(part.name for part in node.parts)
+        if not isinstance(node.this, exp.Expression) or not statement.references.is_attached(parts):
+            continue
+        reference = statement.references.resolve(parts)
+        start, name_end = span_of(node)
+        end = name_end
+        if node.args.get("version") is not None:
+            version, end = _version(statement, node, words, text, name_end)
+            if reference.version:
+                raise ValidationError(
+                    f"{'.'.join(parts)}: the name has a version already; expected one version, got two"
+                )
+            reference = replace(reference, version=version)
+        alias = node.alias
+        alias_at = None if alias else _after_sample(words, end)
+        found.append(TableInQuery(node, reference, alias or parts[-1], start, end, alias_at))
+    return found
+
+
+def span_of(node: exp.Table) -> tuple[int, int]:
+    """Return the offsets of the name of a table.
+
+    Raises:
+        ValidationError: The text has no name there.
+    """
+    first, last = node.parts[0].meta, node.parts[-1].meta
+    if "start" not in first:
+        raise ValidationError(f"SQL: expected the name of a table, got {node.sql('spark')}")
+    return int(first["start"]), int(last["end"]) + 1
+
+
+def _version(
+    statement: Statement, node: exp.Table, words: list[Word], text: str, name_end: int
+) -> tuple[dict[str, Any], int]:
+    """Return the version in ``VERSION AS OF`` or ``TIMESTAMP AS OF``, and the offset after it."""
+    tree = node.args["version"]
+    clause = [word for word in words if word.start >= name_end]
+    if clause and clause[0].is_keyword("FOR"):
+        clause = clause[1:]
+    if len(clause) < 4 or not clause[0].is_keyword(*_VERSION_WORDS) or not clause[1].is_keyword("AS"):
+        raise ValidationError(f"SQL, at character {name_end + 1}: expected VERSION AS OF or TIMESTAMP AS OF")
+    start = clause[3].start
+    expected = tree.expression.sql("spark")
+    for word, after in itertools.zip_longest(clause[3:], clause[4:]):
+        if after is not None and after.is_keyword("(") and after.start == word.end:
+            continue  # the name of a function, which means the same as its call without arguments
+        try:
+            same = sqlglot.parse_one(text[start : word.end], dialect="spark").sql("spark") == expected
+        except sqlglot.errors.SqlglotError:
+            continue
+        if same:
+            return _version_value(statement, clause[0], text[start : word.end]), word.end
+    raise ValidationError(f"SQL, at character {start + 1}: expected a version, got {text[start : start + 40]!r}")
+
+
+def _version_value(statement: Statement, kind: Word, value: str) -> dict[str, Any]:
+    if kind.is_keyword("TIMESTAMP", "SYSTEM_TIME"):
+        (time,) = statement.values([f"unix_millis(cast(({value}) AS timestamp))"])
+        if time is None:
+            raise ValidationError(f"TIMESTAMP AS OF {value}: expected a time, got null")
+        return {"as_of_timestamp": time}
+    (version,) = statement.values([f"({value})"])
+    if isinstance(version, int):
+        return {"snapshot_id": version}
+    if isinstance(version, str):
+        digits = version.removeprefix("-")
+        return {"snapshot_id": int(version)} if digits.isascii() and digits.isdigit() else {"branch": version}
+    raise ValidationError(f"VERSION AS OF {value}: expected a snapshot id, branch or tag, got {version!r}")
+
+
+def _after_sample(words: list[Word], end: int) -> int:
+    """Return the offset after TABLESAMPLE and its parentheses, which stand between a table and its alias."""
+    following = [word for word in words if word.start >= end]
+    if not following or not following[0].is_keyword("TABLESAMPLE"):
+        return end
+    depth = 0
+    for index, word in enumerate(following):
+        depth += word.is_keyword("(") - word.is_keyword(")")
+        if depth == 0 and word.is_keyword(")"):
+            after = following[index + 1] if index + 1 < len(following) else None
+            if after is None or not after.is_keyword("REPEATABLE"):
+                return word.end
+    return end
