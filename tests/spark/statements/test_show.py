@@ -143,7 +143,7 @@ def test_show_columns_takes_the_namespace_after_the_table(sql, shown):
 
 def test_other_lists_are_refused(sql):
     with pytest.raises(FeatureUnsupportedError, match="SHOW: expected TABLES, TABLE EXTENDED, VIEWS"):
-        sql("SHOW FUNCTIONS IN lake.db")
+        sql("SHOW PROCEDURES IN lake.db")
 
 
 def test_refresh_takes_a_table_without_the_word(sql, name):

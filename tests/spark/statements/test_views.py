@@ -40,7 +40,6 @@ def test_explain_returns_the_plan_of_a_query(sql, name, mode, plan):
     [
         ("CREATE OR REPLACE VIEW v AS SELECT * FROM {t}", "CREATE OR REPLACE VIEW is not .*: CREATE OR REPLACE TEMP"),
         ("uncache table {t}", "uncache table is not supported.*: attached tables are not cached: CACHE TABLE v AS"),
-        ("USE lake.db", "USE is not supported.*: write the name of the catalog"),
         ("ANALYZE TABLE {t} COMPUTE STATISTICS", "ANALYZE TABLE is not supported.*: CALL"),
         ("SHOW PARTITIONS {t}", "SHOW PARTITIONS is not supported.*partitions"),
         ("REPAIR TABLE {t}", "REPAIR TABLE is not supported.*: run it with spark.sql"),

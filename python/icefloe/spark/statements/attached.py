@@ -17,6 +17,7 @@ from icefloe.arguments import checked_text
 from icefloe.exceptions import FeatureUnsupportedError, NoSuchTableError, ValidationError
 from icefloe.spark.session import active_session, session_key
 from icefloe.spark.session_catalog import SessionCatalog
+from icefloe.spark.statements.current_namespace import current_namespace, set_current_namespace
 from icefloe.spark.statements.spark_names import database_names, table_names
 
 if TYPE_CHECKING:
@@ -282,6 +283,9 @@ def detach(spark: Any, name: str = "lake") -> None:
     if checked_text("detach, name", name).lower() not in known:
         raise ValidationError(f"detach: expected one of {', '.join(known) or 'no attached catalog'}, got {name!r}")
     lake = _ATTACHED[session_key(active_session(spark))].pop(name.lower())
+    current = current_namespace(lake.spark)
+    if current is not None and current.catalog == lake.name:
+        set_current_namespace(lake.spark, None)
     lake.detach()
 
 

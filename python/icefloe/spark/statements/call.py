@@ -24,6 +24,8 @@ def call(statement: Statement, text: str) -> DataFrame:
     cursor = Cursor(text)
     cursor.expect("CALL")
     parts = cursor.names()
+    if statement.references.current is not None and len(parts) == 2:
+        parts = (statement.references.current.catalog, *parts)
     if len(parts) != 3 or parts[0].lower() not in statement.lakes or parts[1].lower() != "system":
         raise ValidationError(f"CALL: expected {next(iter(statement.lakes))}.system.<procedure>, got {'.'.join(parts)}")
     name = parts[2].lower()

@@ -129,7 +129,9 @@ def _planned(  # noqa: PLR0913 - the parts of one statement
 
 def _filter(statement: Statement, parts: tuple[str, ...], alias: str, condition: str) -> Filter | None:
     name = ".".join(quoted(part) for part in parts)
-    table, columns = single_table(statement, f"SELECT 1 FROM {name} AS {quoted(alias)} WHERE ({condition})")
+    table, columns = single_table(
+        statement, f"{statement.above}SELECT 1 FROM {name} AS {quoted(alias)} WHERE ({condition})"
+    )
     return pushdown_of(statement, table, columns).row_filter
 
 

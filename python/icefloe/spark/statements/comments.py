@@ -26,7 +26,7 @@ def comment_on(statement: Statement, text: str) -> None:
     if table:
         _comment_on_table(statement, name, comment)
         return
-    lake, namespace = statement.references.locate(name)
+    lake, namespace = statement.references.locate_namespace(name)
     if comment is None:
         lake.catalog.update_namespace_properties(namespace, {_COMMENT})
     else:

@@ -21,7 +21,7 @@ def create_namespace(statement: Statement, text: str) -> None:
     cursor.expect("CREATE")
     _kind(cursor)
     if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
-    lake, namespace = statement.references.locate(cursor.names())
+    lake, namespace = statement.references.locate_namespace(cursor.names())
     properties: dict[str, str] = {}
     while not cursor.done:
         if cursor.accept("COMMENT"):
@@ -45,7 +45,7 @@ def drop_namespace(statement: Statement, text: str) -> None:
     cursor.expect("DROP")
     _kind(cursor)
     if_exists = cursor.accept("IF", "EXISTS")
-    lake, namespace = statement.references.locate(cursor.names())
+    lake, namespace = statement.references.locate_namespace(cursor.names())
     if cursor.accept("CASCADE"):
         raise FeatureUnsupportedError(
             "DROP NAMESPACE: CASCADE is not supported; expected an empty namespace: drop its tables first"
@@ -65,7 +65,7 @@ def alter_namespace(statement: Statement, text: str) -> None:
     cursor = Cursor(text)
     cursor.expect("ALTER")
     _kind(cursor)
-    lake, namespace = statement.references.locate(cursor.names())
+    lake, namespace = statement.references.locate_namespace(cursor.names())
     removed: set[str] = set()
     updates: dict[str, str] = {}
     if cursor.accept("SET", "PROPERTIES") or cursor.accept("SET", "DBPROPERTIES"):
@@ -88,7 +88,7 @@ def describe_namespace(statement: Statement, text: str) -> Any:
         cursor.expect("DESCRIBE")
     _kind(cursor)
     extended = cursor.accept("EXTENDED")
-    lake, namespace = statement.references.locate(cursor.names())
+    lake, namespace = statement.references.locate_namespace(cursor.names())
     cursor.finish()
     properties = dict(lake.catalog.load_namespace_properties(namespace))
     rows = [("Catalog Name", lake.name), ("Namespace Name", ".".join(namespace))]

@@ -11,12 +11,13 @@ from icefloe.exceptions import ValidationError
 from icefloe.spark.lexer import words_of
 from icefloe.spark.metadata_tables import metadata_frame, metadata_rows
 from icefloe.spark.reader.read import read, resolve_scan
+from icefloe.spark.statements.current_functions import with_current_namespace
 from icefloe.spark.statements.parsed_query import parsed
 from icefloe.spark.statements.pushdown import Pushdown, QueryColumns, row_filter
 from icefloe.spark.statements.query_tables import TableInQuery, span_of, tables_in_query
 from icefloe.spark.statements.row_count import counted_query, counts_only
 from icefloe.spark.statements.star import star_edits
-from icefloe.spark.statements.statement import mentions, run
+from icefloe.spark.statements.statement import mentions, names_catalog, run
 from icefloe.spark.statements.unparsed_query import named_tables
 from icefloe.spark.types.conform import quoted
 
@@ -52,15 +53,40 @@ def frame_of_query(
     words = words_of(text)
     if words and words[0].is_keyword("TABLE"):
         text = f"SELECT * FROM {text[words[0].end :]}"
+    if statement.references.current is not None:
+        text = with_current_namespace(text, statement.references.current)
     try:
         tree = parsed(text)
     except ValidationError as error:
         return _frame_of_unparsed_query(statement, text, frames, command, error)
-    tables = tables_in_query(statement, tree, text)
+    tables = tables_in_query(statement, tree, text, frames)
     columns = QueryColumns(text, tree)
     counted = None if frames else _counted_query(statement, tree, tables, columns)
     if counted is not None:
         return run(statement, command + counted)
+    edits, given = _placed_frames(statement, tree, tables, columns, frames)
+    if not given:
+        return run(statement, command + text)
+    edits += _qualifiers(text, tables, edits)
+    edits += star_edits(
+        text,
+        {
+            table.start: (_quoted(table.alias), columns.hidden)
+            for table in tables
+            if columns.hidden and table.reference.metadata_table is None
+        },
+    )
+    return run(statement, command + _edited(text, edits), given)
+
+
+def _placed_frames(
+    statement: Statement,
+    tree: Any,
+    tables: Sequence[TableInQuery],
+    columns: QueryColumns,
+    frames: Mapping[str, DataFrame],
+) -> tuple[list[tuple[int, int, str]], dict[str, DataFrame]]:
+    """Return the edits that put the names of DataFrames in the place of tables, and the DataFrames by these names."""
     edits: list[tuple[int, int, str]] = []
     given: dict[str, DataFrame] = {}
     for table in tables:
@@ -74,16 +100,7 @@ def frame_of_query(
             start, end = span_of(node)
             given[node.name] = frames[node.name]
             edits.append((start, end, f"{{{node.name}}}"))
-    edits += _qualifiers(text, tables, edits)
-    edits += star_edits(
-        text,
-        {
-            table.start: (_quoted(table.alias), columns.hidden)
-            for table in tables
-            if columns.hidden and table.reference.metadata_table is None
-        },
-    )
-    return run(statement, command + _edited(text, edits), given)
+    return edits, given
 
 
 def _frame_of_unparsed_query(
@@ -96,7 +113,9 @@ def _frame_of_unparsed_query(
     """
     tables = None if frames else named_tables(statement.references, text)
     if not tables:
-        raise error
+        if frames or names_catalog(statement, text):
+            raise error
+        return run(statement, command + text)
     edits: list[tuple[int, int, str]] = []
     given: dict[str, DataFrame] = {}
     for table in tables:

@@ -13,6 +13,8 @@ from icefloe.exceptions import ValidationError
 from icefloe.spark.lexer import words_of
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from icefloe.spark.lexer import Word
     from icefloe.spark.statements.references import Reference
     from icefloe.spark.statements.statement import Statement
@@ -41,8 +43,14 @@ class TableInQuery:
     alias_at: int | None
 
 
-def tables_in_query(statement: Statement, tree: Any, text: str) -> list[TableInQuery]:
+def tables_in_query(statement: Statement, tree: Any, text: str, frames: Collection[str] = ()) -> list[TableInQuery]:
     """Return the attached tables that a query names.
+
+    Args:
+        statement: The statement that the query is a part of.
+        tree: Syntax tree of the query.
+        text: The query.
+        frames: Names of DataFrames, which the query reads as tables.
 
     Raises:
         ValidationError: A version is no version, or a table has two.
@@ -52,7 +60,9 @@ def tables_in_query(statement: Statement, tree: Any, text: str) -> list[TableInQ
     found = []
     for node in tree.find_all(exp.Table):
         parts = tuple(part.name for part in node.parts)
-        if not isinstance(node.this, exp.Expression) or not statement.references.is_attached(parts):
+        if not isinstance(node.parts[-1], exp.Identifier) or (len(parts) == 1 and _is_of_query(node, frames)):
+            continue
+        if not statement.references.is_attached(parts):
             continue
         reference = statement.references.resolve(parts)
         start, name_end = span_of(node)
@@ -68,6 +78,26 @@ def tables_in_query(statement: Statement, tree: Any, text: str) -> list[TableInQ
         alias_at = None if alias else _after_sample(words, end)
         found.append(TableInQuery(node, reference, alias or parts[-1], start, end, alias_at))
     return found
+
+
+def _is_of_query(node: exp.Table, frames: Collection[str]) -> bool:
+    """Return whether a name is a DataFrame's, or a common table expression's around the place where it stands."""
+    if node.name in frames or "start" not in node.parts[0].meta:
+        return True
+    name = node.name.lower()
+    child: Any = node
+    while (parent := child.parent) is not None:
+        expressions = parent.args.get("with_") or parent.args.get("with")
+        if isinstance(parent, exp.With):
+            # An expression reads the ones before it, and itself if it is recursive.
+            known = list(parent.expressions[: parent.expressions.index(child)])
+            known += [child] if parent.args.get("recursive") else []
+        else:
+            known = [] if expressions is None or expressions is child else expressions.expressions
+        if any(one.alias.lower() == name for one in known):
+            return True
+        child = parent
+    return False
 
 
 def span_of(node: exp.Table) -> tuple[int, int]:

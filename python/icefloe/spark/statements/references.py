@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import NoSuchTableError, ValidationError
@@ -11,10 +13,13 @@ from icefloe.table.commit.snapshot_producer import MAIN
 
 if TYPE_CHECKING:
     from icefloe.spark.statements.attached import AttachedCatalog
+    from icefloe.spark.statements.current_namespace import CurrentNamespace
     from icefloe.table import Table
     from icefloe.typedef import Identifier
 
 _SELECTORS = ("snapshot_id_", "at_timestamp_", "branch_", "tag_")
+_DATABASES_OF_VIEWS = ("global_temp", "session")
+_OF_PATHS = re.compile(r"[/:*]")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,28 +69,74 @@ class References:
 
     Args:
         lakes: Attached catalogs by name.
+        spark: Session; None if no names are relative.
+        current: The attached catalog and the namespace to which names are relative; None to leave such names to Spark.
     """
 
-    def __init__(self, lakes: dict[str, AttachedCatalog]) -> None:
+    def __init__(
+        self, lakes: dict[str, AttachedCatalog], spark: Any = None, current: CurrentNamespace | None = None
+    ) -> None:
         self.lakes = lakes
+        self.current = current
+        self._spark = spark
         self._loaded: dict[tuple[str, Identifier], Table] = {}
 
     def is_attached(self, parts: tuple[str, ...]) -> bool:
-        """Return whether a dotted name is in an attached catalog, or is an attached table in Spark's own catalog."""
-        if len(parts) > 1 and parts[0].lower() in self.lakes:
+        """Return whether a dotted name is in an attached catalog, or is an attached table in Spark's own catalog.
+
+        A relative name is one of the current catalog unless the session has a temporary view of that name.
+        """
+        if self._is_absolute(parts):
             return True
-        return any(lake.identifier_of(parts) is not None for lake in self.lakes.values())
+        if self.current is None or (len(parts) == 1 and parts[0].lower() in self._views):
+            return False
+        is_view = len(parts) == 2 and parts[0].lower() in _DATABASES_OF_VIEWS
+        # Spark reads files by the name of a format and a path.
+        is_path = len(parts) == 2 and _OF_PATHS.search(parts[1]) is not None
+        return not is_view and not is_path and (len(parts) == 1 or not self.is_catalog_of_spark(parts[0]))
+
+    def is_catalog_of_spark(self, name: str) -> bool:
+        """Return whether Spark itself has a catalog of a name."""
+        return name.lower() == "spark_catalog" or self._spark.conf.get(f"spark.sql.catalog.{name}", None) is not None
 
     def locate(self, parts: tuple[str, ...]) -> tuple[AttachedCatalog, Identifier]:
-        """Return the catalog of a dotted name and the identifier in it, which need not exist.
+        """Return the catalog of the dotted name of a table and the identifier in it, which need not exist.
 
         Raises:
             ValidationError: The name is in no attached catalog, or has no namespace.
         """
+        if self.current is not None and not self._is_absolute(parts) and self.is_attached(parts):
+            namespace = self.current.namespace if len(parts) == 1 else ()
+            return self.lakes[self.current.catalog], (*namespace, *parts)
         for lake in self.lakes.values():
             identifier = lake.identifier_of(parts)
             if identifier is not None:
                 return lake, identifier
+        return self._in_lake(parts)
+
+    def locate_namespace(self, parts: tuple[str, ...]) -> tuple[AttachedCatalog, Identifier]:
+        """Return the catalog of the dotted name of a namespace and the namespace, which need not exist.
+
+        Raises:
+            ValidationError: The name is in no attached catalog, or is the name of a catalog alone.
+        """
+        if parts[0].lower() not in self.lakes and self.current is not None:
+            return self.lakes[self.current.catalog], parts
+        return self._in_lake(parts)
+
+    @cached_property
+    def _views(self) -> frozenset[str]:
+        """The names of the session's temporary views in lower case."""
+        # The database of global views lists the views of the session as well, whatever the current catalog of Spark is.
+        rows = self._spark.sql("SHOW VIEWS IN spark_catalog.global_temp").collect()
+        return frozenset(row["viewName"].lower() for row in rows if not row["namespace"])
+
+    def _is_absolute(self, parts: tuple[str, ...]) -> bool:
+        if len(parts) > 1 and parts[0].lower() in self.lakes:
+            return True
+        return any(lake.identifier_of(parts) is not None for lake in self.lakes.values())
+
+    def _in_lake(self, parts: tuple[str, ...]) -> tuple[AttachedCatalog, Identifier]:
         lake_name, *rest = parts
         if lake_name.lower() not in self.lakes or not rest:
             raise ValidationError(

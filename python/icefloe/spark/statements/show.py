@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import fnmatch
 from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import FeatureUnsupportedError, ValidationError
 from icefloe.spark.lexer import Cursor
 from icefloe.spark.statements.reported_properties import reported_properties
+from icefloe.spark.statements.show_scope import expect_in, matches, pattern_of, place
 from icefloe.spark.statements.table_clauses import property_key
 from icefloe.spark.statements.table_information import table_information
 
@@ -50,10 +50,10 @@ def _properties(statement: Statement, cursor: Cursor) -> Any:
 
 
 def _columns(statement: Statement, cursor: Cursor) -> Any:
-    _in(cursor)
+    expect_in(cursor)
     name = cursor.names()
     if not cursor.done:
-        _in(cursor)
+        expect_in(cursor)
         name = (*cursor.names(), *name[-1:])
     cursor.finish()
     schema = statement.references.resolve(name).table.schema()
@@ -75,33 +75,40 @@ def _tables_extended(statement: Statement, cursor: Cursor) -> Any:
 
 def _matching(statement: Statement, cursor: Cursor, label: str) -> list[tuple[AttachedCatalog, Identifier]]:
     """Return the tables of a namespace whose names match the pattern of a statement."""
-    _in(cursor)
-    lake, namespace = _namespace(statement, cursor.names())
-    pattern = _pattern(cursor)
+    lake, namespace = place(statement, cursor)
+    pattern = pattern_of(cursor)
     if not namespace:
         raise ValidationError(
             f"{label}: tables are in namespaces; expected one, such as {lake.name}.db, got {lake.name}: SHOW NAMESPACES IN "
             f"{lake.name} has them"
         )
-    return [(lake, one) for one in lake.catalog.list_tables(namespace) if _like(one[-1], pattern)]
+    return [(lake, one) for one in lake.catalog.list_tables(namespace) if matches(one[-1], pattern)]
 
 
 def _views(statement: Statement, cursor: Cursor) -> Any:
     """Return the temporary views of the session: an attached catalog has no views."""
-    _in(cursor)
-    _namespace(statement, cursor.names())
-    pattern = _pattern(cursor)
+    place(statement, cursor)
+    pattern = pattern_of(cursor)
     own = [row for row in statement.spark.sql("SHOW VIEWS").collect() if row["isTemporary"]]
-    rows = [tuple(row) for row in own if _like(row["viewName"], pattern)]
+    rows = [tuple(row) for row in own if matches(row["viewName"], pattern)]
     return statement.spark.createDataFrame(rows, "namespace string, viewName string, isTemporary boolean")
 
 
 def _namespaces(statement: Statement, cursor: Cursor) -> Any:
-    _in(cursor)
-    lake, namespace = _namespace(statement, cursor.names())
-    pattern = _pattern(cursor)
-    spaces = [(".".join(one),) for one in lake.catalog.list_namespaces(namespace)]
-    return statement.spark.createDataFrame([row for row in spaces if _like(row[0], pattern)], "namespace string")
+    """Return the namespaces within one; without a name, the first ones of the current catalog."""
+    names_place = cursor.at("IN", "FROM")
+    lake, namespace = place(statement, cursor)
+    pattern = pattern_of(cursor)
+    spaces = [(".".join(one),) for one in lake.catalog.list_namespaces(namespace if names_place else ())]
+    return statement.spark.createDataFrame([row for row in spaces if matches(row[0], pattern)], "namespace string")
+
+
+def _catalogs(statement: Statement, cursor: Cursor) -> Any:
+    """Return the catalogs that Spark has loaded, and the attached ones."""
+    pattern = pattern_of(cursor)
+    own = {row["catalog"] for row in statement.spark.sql("SHOW CATALOGS").collect()}
+    rows = [(name,) for name in sorted(own | set(statement.lakes)) if matches(name, pattern)]
+    return statement.spark.createDataFrame(rows, "catalog string")
 
 
 _COMMANDS: dict[tuple[str, ...], Callable[[Statement, Cursor], Any]] = {
@@ -110,6 +117,7 @@ _COMMANDS: dict[tuple[str, ...], Callable[[Statement, Cursor], Any]] = {
     ("TABLES",): _tables,
     ("TABLE", "EXTENDED"): _tables_extended,
     ("VIEWS",): _views,
+    ("CATALOGS",): _catalogs,
     **{(kind,): _namespaces for kind in _KINDS},
 }
 
@@ -120,25 +128,3 @@ def _key(cursor: Cursor) -> str:
     if len(items) != 1:
         raise ValidationError(f"SHOW TBLPROPERTIES: expected one key, got {', '.join(items) or 'none'}")
     return property_key(Cursor(items[0]))
-
-
-def _pattern(cursor: Cursor) -> str:
-    """Return the pattern that ends a statement, after LIKE or alone; the pattern of all names without one."""
-    pattern = cursor.string() if not cursor.done and (cursor.accept("LIKE") or True) else "*"
-    cursor.finish()
-    return pattern
-
-
-def _in(cursor: Cursor) -> None:
-    if not cursor.accept("IN") and not cursor.accept("FROM"):
-        raise cursor.error("IN and a namespace")
-
-
-def _namespace(statement: Statement, parts: tuple[str, ...]) -> tuple[AttachedCatalog, Identifier]:
-    if len(parts) == 1 and parts[0].lower() in statement.lakes:
-        return statement.lakes[parts[0].lower()], ()
-    return statement.references.locate(parts)
-
-
-def _like(name: str, pattern: str) -> bool:
-    return any(fnmatch.fnmatchcase(name.lower(), one.strip().lower().replace("%", "*")) for one in pattern.split("|"))

@@ -16,7 +16,9 @@ from icefloe.spark.statements.cached_query import cache_table
 from icefloe.spark.statements.call import call
 from icefloe.spark.statements.change_rows import delete, truncate, update
 from icefloe.spark.statements.comments import comment_on
+from icefloe.spark.statements.concern import change_position, concerns
 from icefloe.spark.statements.create_table import create_table, drop_table
+from icefloe.spark.statements.current_namespace import current_namespace
 from icefloe.spark.statements.describe_table import describe
 from icefloe.spark.statements.execute_immediate import immediate_statement
 from icefloe.spark.statements.identifier_clause import has_identifiers, with_identifiers
@@ -36,7 +38,9 @@ from icefloe.spark.statements.references import References
 from icefloe.spark.statements.session_variables import assign_row, set_variables
 from icefloe.spark.statements.show import show
 from icefloe.spark.statements.show_create import show_create_table
-from icefloe.spark.statements.statement import Statement, mentions, run
+from icefloe.spark.statements.show_functions import show_functions
+from icefloe.spark.statements.statement import Statement, run
+from icefloe.spark.statements.use import set_catalog, show_current_namespace, use
 from icefloe.spark.statements.views import QUERIES, create_view, explain
 
 if TYPE_CHECKING:
@@ -46,7 +50,6 @@ if TYPE_CHECKING:
 
     from icefloe.spark.lexer import Word
 
-_CHANGES = ("INSERT", "MERGE", "UPDATE", "DELETE")
 _NAMESPACES = ("NAMESPACE", "DATABASE", "SCHEMA")
 _COMMANDS: dict[tuple[str, ...], Callable[[Statement, str], Any]] = {
     ("INSERT",): insert,
@@ -77,6 +80,10 @@ _COMMANDS: dict[tuple[str, ...], Callable[[Statement, str], Any]] = {
     **{("DROP", kind): drop_namespace for kind in _NAMESPACES},
     **{("ALTER", kind): alter_namespace for kind in _NAMESPACES},
     **{(verb, kind): describe_namespace for verb in ("DESCRIBE", "DESC") for kind in _NAMESPACES},
+    ("USE",): use,
+    ("SET", "CATALOG"): set_catalog,
+    ("SHOW", "CURRENT", "NAMESPACE"): show_current_namespace,
+    **{("SHOW", *kind, "FUNCTIONS"): show_functions for kind in ((), ("USER",), ("SYSTEM",), ("ALL",))},
     ("SHOW", "CREATE", "TABLE"): show_create_table,
     ("SHOW",): show,
     ("DESCRIBE",): describe,
@@ -89,7 +96,6 @@ _INSTEAD = {
     ): "attached tables are not cached: CACHE TABLE v AS SELECT ... caches the rows of a query, which UNCACHE TABLE v releases",
     ("CREATE", "VIEW"): _TEMPORARY_VIEW,
     ("CREATE", "OR", "REPLACE", "VIEW"): _TEMPORARY_VIEW,
-    ("USE",): "write the name of the catalog before each table, as in lake.db.events",
     ("ANALYZE",): "CALL lake.system.compute_table_stats('db.events') computes statistics",
     ("SHOW", "PARTITIONS"): "SELECT * FROM lake.db.events.partitions returns the partitions",
 }
@@ -127,7 +133,7 @@ def sql(spark: Any, text: str, args: Mapping[str, Any] | Sequence[Any] | None = 
     """
     session = active_session(spark)
     lakes = attached_catalogs(session)
-    statement = Statement(session, lakes, References(lakes), args)
+    statement = Statement(session, lakes, References(lakes, session, current_namespace(session)), args)
     text = checked_text("sql", text)
     if '"' in text and statement.quotes_names():
         text = with_backquotes(text)
@@ -136,7 +142,8 @@ def sql(spark: Any, text: str, args: Mapping[str, Any] | Sequence[Any] | None = 
     if words and words[0].is_keyword("EXECUTE"):
         return _run_immediate(statement, text)
     named, named_text = _with_names(statement, text, words)
-    if not words or not _concerns(named, named_text, words_of(named_text)):
+    named_words = words_of(named_text)
+    if not words or not concerns(named, named_text, named_words, has_command=_has_command(named_words)):
         return run(statement, text)
     return _run_here(named, named_text)
 
@@ -165,7 +172,7 @@ def _run_here(statement: Statement, text: str) -> DataFrame:
     """Run a statement on attached tables."""
     words = words_of(text)
     check_one_statement(words)
-    position = _change_position(words)
+    position = change_position(words)
     if position is not None:
         # A change may select its parts in another order than the statement's, in which parameters without a name count.
         text, arguments = with_named_parameters(text, statement.arguments)
@@ -185,6 +192,13 @@ def _run_here(statement: Statement, text: str) -> DataFrame:
     raise _not_supported(words)
 
 
+def _has_command(words: list[Word]) -> bool:
+    """Return whether a statement is a query or begins as a command here, or as a statement that is refused here."""
+    if words[0].is_keyword(*QUERIES):
+        return True
+    return any(_begins_with(words, keywords) for keywords in (*_COMMANDS, *_INSTEAD))
+
+
 def _begins_with(words: list[Word], keywords: tuple[str, ...]) -> bool:
     return len(words) >= len(keywords) and all(
         word.is_keyword(keyword) for word, keyword in zip(words, keywords, strict=False)
@@ -202,37 +216,6 @@ def _not_supported(words: list[Word]) -> FeatureUnsupportedError:
     return FeatureUnsupportedError(
         f"SQL: {shown} is not supported for attached tables; expected a query, EXPLAIN, INSERT, MERGE, UPDATE, DELETE, TRUNCATE, CALL, "
         f"REFRESH, COMMENT, SHOW, DESCRIBE, or CREATE, REPLACE, DROP or ALTER of a table or namespace, got {shown}: {instead}"
-    )
-
-
-def _change_position(words: list[Word]) -> int | None:
-    """Return the index of the verb of a change of rows, which a WITH clause may precede; None for another statement."""
-    if not words[0].is_keyword("WITH"):
-        return 0 if _is_change(words) else None
-    depth = 0
-    for index, word in enumerate(words):
-        if depth == 0 and index > 0 and words[index - 1].is_keyword(")"):
-            if _is_change(words[index:]):
-                return index
-            if not word.is_keyword(",", "AS"):
-                return None
-        depth += word.is_keyword("(") - word.is_keyword(")")
-    return None
-
-
-def _is_change(words: list[Word]) -> bool:
-    return words[0].is_keyword(*_CHANGES) or is_multi_insert(words)
-
-
-def _concerns(statement: Statement, text: str, words: list[Word]) -> bool:
-    """Return whether a statement names an attached catalog, table or namespace."""
-    if mentions(statement, text):
-        return True
-    catalog_alone = words[0].is_keyword("SHOW") or words[-1].is_name
-    return (
-        catalog_alone
-        and words[0].is_keyword("SHOW")
-        and any(word.text.lower() in statement.lakes for word in words[1:])
     )
 
 

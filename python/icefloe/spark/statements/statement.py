@@ -77,6 +77,11 @@ def run(statement: Statement, text: str, frames: Mapping[str, DataFrame] | None 
 
 def mentions(statement: Statement, text: str) -> bool:
     """Return whether a text may name a table of an attached catalog."""
+    return statement.references.current is not None or names_catalog(statement, text)
+
+
+def names_catalog(statement: Statement, text: str) -> bool:
+    """Return whether a text has a dotted name in an attached catalog, or in a database of its tables."""
     words = words_of(text)
     for word, after in itertools.pairwise(words):
         if word.is_name and after.is_keyword("."):

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from icefloe.spark.lexer import Word
     from icefloe.spark.statements.references import Reference, References
 
+_BEFORE_TABLES = ("FROM", "JOIN", "TABLE")
 _OF_VERSIONS = ("FOR", "VERSION", "TIMESTAMP", "SYSTEM_VERSION", "SYSTEM_TIME")
 
 
@@ -35,12 +36,15 @@ class NamedTable:
 def named_tables(references: References, text: str) -> list[NamedTable] | None:
     """Return the attached tables that a query names; None if a clause for a version follows one of them."""
     words = words_of(text)
+    of_query = _common_table_expressions(words)
     found, index = list[NamedTable](), 0
     while index < len(words):
-        parts = _dotted(words[index:])
+        parts = dotted_name(words[index:])
         end = index + max(2 * len(parts) - 1, 1)
         after = words[end] if end < len(words) else None
-        reference = None if after is not None and after.is_keyword("(") else _reference(references, parts)
+        is_call = after is not None and after.is_keyword("(")
+        is_table = len(parts) > 1 or (index > 0 and words[index - 1].is_keyword(*_BEFORE_TABLES))
+        reference = None if is_call or not is_table or parts in of_query else _reference(references, parts)
         if reference is not None:
             if after is not None and after.is_keyword(*_OF_VERSIONS):
                 return None
@@ -49,7 +53,24 @@ def named_tables(references: References, text: str) -> list[NamedTable] | None:
     return found
 
 
-def _dotted(words: list[Word]) -> tuple[str, ...]:
+def _common_table_expressions(words: list[Word]) -> set[tuple[str, ...]]:
+    """Return the names of the common table expressions of a query, each as a dotted name of one part."""
+    found, opened = set[tuple[str, ...]](), list[int]()
+    for index, word in enumerate(words):
+        if word.is_keyword("("):
+            opened.append(index)
+        before = index - 1
+        if word.is_keyword(")") and opened:
+            before = opened.pop() - 1
+        begins = [
+            after.is_keyword(text) for after, text in zip(words[index + 1 : index + 3], ("AS", "("), strict=False)
+        ]
+        if begins == [True, True] and before >= 0:
+            found.add((words[index if word.is_name else before].text,))
+    return found
+
+
+def dotted_name(words: list[Word]) -> tuple[str, ...]:
     """Return the parts of the dotted name that some words begin with; empty without a name."""
     parts = list[str]()
     for name, dot in zip(words[::2], [None, *words[1::2]], strict=False):
@@ -60,7 +81,7 @@ def _dotted(words: list[Word]) -> tuple[str, ...]:
 
 
 def _reference(references: References, parts: tuple[str, ...]) -> Reference | None:
-    if len(parts) < 2 or not references.is_attached(parts):
+    if not parts or not references.is_attached(parts):
         return None
     try:
         return references.resolve(parts)
