@@ -75,7 +75,7 @@ MAINTENANCE_LAYERS = [
 ]
 
 CATALOG_LAYERS = [
-    {"identifiers", "configuration", "outcome", "purge", "apply_commit", "hive_types"},
+    {"identifiers", "configuration", "outcome", "purge", "apply_commit", "hive_types", "partition_directories"},
     {"table_creation"},
     {"catalog"},
     {"pointer_catalog", "noop", "parquet_directory"},

@@ -87,6 +87,7 @@ from icefloe._core_api.transform import (
 )
 from icefloe._core_api.write import (
     describe_data_files,
+    file_schema,
     write_data_files,
     write_equality_deletes,
     write_position_deletes,
@@ -119,6 +120,7 @@ __all__ = [
     "distinct_values",
     "encode_puffin",
     "explain_read",
+    "file_schema",
     "file_table",
     "files_of_snapshots",
     "filter_manifests",

@@ -104,11 +104,11 @@ def write_equality_deletes(
     """
 
 def describe_data_files(
-    io: FileIo, locations: list[str], *, context: str, spec_id: int, check_names: bool = True
+    io: FileIo, locations: list[str], *, context: str, spec_id: int, format: str | None = None, check_names: bool = True
 ) -> tuple[pa.RecordBatch, int]:
-    """Describe existing Parquet files as data files of a table, from their footers.
+    """Describe existing Parquet, ORC and Avro files as data files of a table, from their footers or headers.
 
-    Columns whose values a footer does not show to fit are decoded: required fields that are optional in the file, and types that hold
+    Columns whose values the statistics do not show to fit are decoded: required fields that are optional in the file, and types that hold
     more values than the table's.
 
     Args:
@@ -117,6 +117,7 @@ def describe_data_files(
         context: The read context of the table, with the name mapping for files without field ids.
         spec_id: The partition spec of the files. Partition values come from the bounds of the source columns, or from
             ``name=value`` directories of a location.
+        format: The format that every file must have, ``parquet``, ``orc`` or ``avro``; by default the format of its magic bytes.
         check_names: Whether every column must be a column of the table and have its name; false for files of the table, which may
             have columns that were dropped or renamed since, and no column is decoded.
 
@@ -125,7 +126,15 @@ def describe_data_files(
 
     Raises:
         SchemaMismatchError: A file's columns, or their values, do not fit the table.
-        ValidationError: A file's partition is not determined.
+        ValidationError: A file's partition is not determined, or the file has another format than ``format``.
         MissingFileError: A file does not exist.
-        CorruptFileError: A file is not a Parquet file.
+        CorruptFileError: A file is damaged, or of none of the formats.
+    """
+
+def file_schema(io: FileIo, location: str) -> pa.Schema:
+    """Return the columns of a Parquet, ORC or Avro file by its own schema, with field ids if the file has any.
+
+    Raises:
+        MissingFileError: The file does not exist.
+        CorruptFileError: The file is damaged, or of none of the formats.
     """

@@ -1,4 +1,4 @@
-"""Directories of Parquet files as tables: a table beside the files (`snapshot_directory`) or in their place (`migrate_directory`).
+"""Directories of Parquet, ORC or Avro files as tables: a table beside the files (`snapshot_directory`) or in their place (`migrate_directory`).
 
 No row is read or written: the footers of all files are read, and the table refers to the files where they are. Columns of files without
 field ids are found by the table's name mapping. `name=value` directories, as Hive and Spark write them, become identity partition
@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from datetime import date
 from typing import TYPE_CHECKING, Any, ClassVar
-from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
+from icefloe import _core
 from icefloe.arguments import checked_mapping, checked_text
 from icefloe.catalog.catalog import Catalog
-from icefloe.exceptions import CorruptFileError, TableAlreadyExistsError, ValidationError
+from icefloe.catalog.partition_directories import inferred_type, partition_directories
+from icefloe.exceptions import TableAlreadyExistsError, ValidationError
 from icefloe.io.pyarrow import pyarrow_to_schema
 from icefloe.partitioning import PartitionField, PartitionSpec
 from icefloe.schema import Schema
@@ -28,9 +27,11 @@ from icefloe.table.maintenance.locations import is_below
 from icefloe.table.maintenance.plan import Plan, Result
 from icefloe.table.metadata.files import METADATA_DIRECTORY
 from icefloe.table.properties.definitions import GC_ENABLED
+from icefloe.table.refs import MAIN_BRANCH
+from icefloe.table.write.add_files import add_existing_files
 from icefloe.transforms import IdentityTransform
 from icefloe.typedef import EMPTY_DICT
-from icefloe.types import DateType, IntegerType, LongType, NestedField, PrimitiveType, StringType
+from icefloe.types import NestedField, PrimitiveType
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,16 +39,13 @@ if TYPE_CHECKING:
     from icefloe.io import FileIO
     from icefloe.typedef import Identifier
 
-_HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
-_WHOLE_NUMBER = re.compile(r"[+-]?\d{1,18}", re.ASCII)
 _HIDDEN = re.compile(r"(?:^|/)[_.](?![^/]*=)")
 _FIRST_FIELD_ID = 1000
-_INT_LIMIT = 2**31
 
 
 @dataclass(frozen=True, kw_only=True)
 class ImportDirectoryPlan(Plan):
-    """The table that a directory of Parquet files becomes.
+    """The table that a directory of files becomes.
 
     Attributes:
         verb: `snapshot_directory` or `migrate_directory`.
@@ -94,7 +92,7 @@ class ImportDirectoryPlan(Plan):
 
     def rows(self) -> pa.Table:
         """Return one row for each file: location, size and `reason`."""
-        reasons = pa.repeat("a Parquet file of the directory", self.files.num_rows)
+        reasons = pa.repeat("a file of the directory", self.files.num_rows)
         return self.files.append_column("reason", reasons)
 
     def as_dict(self) -> dict[str, Any]:
@@ -150,6 +148,7 @@ class ImportDirectory:
         properties: Table properties.
         schema: Columns of the files; None for those of the smallest file.
         partition_types: Types of partition columns by name, instead of the inferred ones.
+        file_format: The format of the files; None for any, by the magic bytes of each.
     """
 
     catalog: Catalog
@@ -160,14 +159,15 @@ class ImportDirectory:
     properties: dict[str, str]
     schema: pa.Schema | None
     partition_types: dict[str, PrimitiveType]
+    file_format: str | None
 
     def plan(self) -> ImportDirectoryPlan:
         """Return the table and the files that it would have. Nothing is written.
 
         Raises:
-            ValidationError: The directory has no Parquet file or is a table already, or its partition directories differ.
+            ValidationError: The directory has no file or is a table already, or its partition directories differ.
             TableAlreadyExistsError: The catalog has a table of this name.
-            CorruptFileError: The smallest file is not a Parquet file.
+            CorruptFileError: The smallest file is not a Parquet, ORC or Avro file.
         """
         if self.catalog.table_exists(self.identifier):
             raise TableAlreadyExistsError(f"table {'.'.join(self.identifier)} already exists")
@@ -176,7 +176,7 @@ class ImportDirectory:
         columns = self.schema if self.schema is not None else _columns_of_smallest(io, files)
         columns = pa.schema([one.with_nullable(True) for one in columns])
         schema = pyarrow_to_schema(columns, downcast_ns_timestamp_to_us=True)
-        names, values = _partitions(files.column("location").to_pylist(), self.source, self.verb)
+        names, values = partition_directories(files.column("location").to_pylist(), self.source, self.verb)
         unknown = sorted(set(self.partition_types) - set(names))
         if unknown:
             raise ValidationError(
@@ -210,7 +210,9 @@ class ImportDirectory:
         transaction = self.catalog.create_table_transaction(
             plan.identifier, plan.schema, plan.location, plan.spec, properties=plan.properties
         )
-        transaction.add_files(plan.files.column("location").to_pylist(), check_duplicate_files=False)
+        with transaction.target(MAIN_BRANCH, None) as target:
+            locations = plan.files.column("location").to_pylist()
+            add_existing_files(target, locations, check_duplicates=False, file_format=self.file_format)
         table = transaction.commit_transaction()
         return ImportDirectoryResult(
             table_name=".".join(plan.identifier), location=table.location(), imported_files_count=plan.file_count
@@ -223,7 +225,7 @@ class ImportDirectory:
         for name, found in zip(names, values, strict=True):
             if any(one.name == name for one in fields):
                 continue
-            kind = self.partition_types.get(name) or _inferred(found)
+            kind = self.partition_types.get(name) or inferred_type(found)
             fields.append(NestedField(next_id, name, kind, required=False))
             next_id += 1
         return Schema(*fields)
@@ -238,6 +240,7 @@ def snapshot_directory(  # noqa: PLR0913 - the definition of a table
     properties: Mapping[str, str] = EMPTY_DICT,
     schema: pa.Schema | None = None,
     partition_types: Mapping[str, PrimitiveType] = EMPTY_DICT,
+    file_format: str | None = None,
 ) -> ImportDirectory:
     """Return a builder of a table over the files of a directory, which stay in the possession of the directory.
 
@@ -246,12 +249,13 @@ def snapshot_directory(  # noqa: PLR0913 - the definition of a table
 
     Args:
         catalog: The catalog of the new table.
-        source: A directory of Parquet files.
+        source: A directory of Parquet, ORC or Avro files.
         identifier: The table's name.
         location: The table's location, outside of the directory; by default the catalog's.
         properties: Table properties.
         schema: Columns of the files; by default those of the smallest file.
         partition_types: Types of partition columns by name, instead of the inferred ones: int, long, date or string.
+        file_format: The format that all files must have: `parquet`, `orc` or `avro`; by default the magic bytes of each file decide.
 
     Raises:
         ValidationError: The location is inside of the directory, or the directory inside of the location.
@@ -261,7 +265,7 @@ def snapshot_directory(  # noqa: PLR0913 - the definition of a table
         >>> [field.name for field in plan.schema.fields]
         ['id']
     """
-    _check_definition(catalog, properties, schema, partition_types)
+    _check_definition(catalog, properties, schema, partition_types, file_format)
     root = _directory(catalog, source)
     if location is not None and (
         is_below([checked_text("location", location)], [root])[0].as_py() or is_below([root], [location])[0].as_py()
@@ -279,6 +283,7 @@ def snapshot_directory(  # noqa: PLR0913 - the definition of a table
         properties={**properties, "snapshot": "true", GC_ENABLED.name: "false"},
         schema=schema,
         partition_types=dict(partition_types),
+        file_format=file_format,
     )
 
 
@@ -290,6 +295,7 @@ def migrate_directory(  # noqa: PLR0913 - the definition of a table
     properties: Mapping[str, str] = EMPTY_DICT,
     schema: pa.Schema | None = None,
     partition_types: Mapping[str, PrimitiveType] = EMPTY_DICT,
+    file_format: str | None = None,
 ) -> ImportDirectory:
     """Return a builder of a table in place of a directory, whose files become the table's own.
 
@@ -298,13 +304,14 @@ def migrate_directory(  # noqa: PLR0913 - the definition of a table
 
     Args:
         catalog: The catalog of the new table.
-        source: A directory of Parquet files.
+        source: A directory of Parquet, ORC or Avro files.
         identifier: The table's name.
         properties: Table properties; `migrated=true` is added.
         schema: Columns of the files; by default those of the smallest file.
         partition_types: Types of partition columns by name, instead of the inferred ones: int, long, date or string.
+        file_format: The format that all files must have: `parquet`, `orc` or `avro`; by default the magic bytes of each file decide.
     """
-    _check_definition(catalog, properties, schema, partition_types)
+    _check_definition(catalog, properties, schema, partition_types, file_format)
     root = _directory(catalog, source)
     return ImportDirectory(
         catalog=catalog,
@@ -315,10 +322,13 @@ def migrate_directory(  # noqa: PLR0913 - the definition of a table
         properties={**properties, "migrated": "true"},
         schema=schema,
         partition_types=dict(partition_types),
+        file_format=file_format,
     )
 
 
-def _check_definition(catalog: object, properties: object, schema: object, partition_types: object) -> None:
+def _check_definition(
+    catalog: object, properties: object, schema: object, partition_types: object, file_format: object
+) -> None:
     if not isinstance(catalog, Catalog):
         raise ValidationError(f"catalog: expected a catalog, such as load_catalog() returns, got {catalog!r}")
     checked_mapping("properties", properties, "names to values")
@@ -327,6 +337,8 @@ def _check_definition(catalog: object, properties: object, schema: object, parti
             raise ValidationError(f"partition_types: expected a primitive type of column {name}, got {kind!r}")
     if schema is not None and not isinstance(schema, pa.Schema):
         raise ValidationError(f"schema: expected a pyarrow.Schema, got {schema!r}")
+    if file_format not in (None, "parquet", "orc", "avro"):
+        raise ValidationError(f"file_format: expected parquet, orc or avro, got {file_format!r}")
 
 
 def _directory(catalog: Catalog, source: str) -> str:
@@ -339,57 +351,14 @@ def _data_files(io: FileIO, source: str, verb: str) -> pa.Table:
     names = [location[len(source) + 1 :] for location in listed.column("location").to_pylist()]
     if any(name.startswith(f"{METADATA_DIRECTORY}/") and ".metadata.json" in name for name in names):
         raise ValidationError(
-            f"{verb}: {source}: the directory is an Iceberg table already; expected Parquet files: register its metadata file"
+            f"{verb}: {source}: the directory is an Iceberg table already; expected data files: register its metadata file"
         )
     visible = pa.array([_HIDDEN.search(name) is None for name in names], pa.bool_())
     files = listed.filter(visible).sort_by("location")
     if files.num_rows == 0:
-        raise ValidationError(f"{verb}: {source}: expected a directory of Parquet files, got no file")
+        raise ValidationError(f"{verb}: {source}: expected a directory of Parquet, ORC or Avro files, got no file")
     return files
 
 
 def _columns_of_smallest(io: FileIO, files: pa.Table) -> pa.Schema:
-    location = files.sort_by("size").column("location")[0].as_py()
-    try:
-        return pq.read_schema(io.new_input(location).open())
-    except pa.ArrowException as error:
-        raise CorruptFileError(f"{location}: expected a Parquet file, got a file that is none: {error}") from error
-
-
-def _partitions(locations: list[str], source: str, verb: str) -> tuple[list[str], list[set[str]]]:
-    """Return the names of `name=value` directories, outermost first, and the values of each.
-
-    Raises:
-        ValidationError: Files are in directories of different names or depths.
-    """
-    names: list[str] | None = None
-    values: list[set[str]] = []
-    for directory in dict.fromkeys(location[len(source) + 1 :].rpartition("/")[0] for location in locations):
-        pairs = [part.split("=", 1) for part in directory.split("/") if "=" in part]
-        own = [unquote(name) for name, _ in pairs]
-        if names is None:
-            names, values = own, [set() for _ in own]
-        if own != names:
-            raise ValidationError(
-                f"{verb}: {source}/{directory}: expected the partition directories {'/'.join(names) or '(none)'} as in the other files, got "
-                f"{'/'.join(own) or '(none)'}"
-            )
-        for found, (_, value) in zip(values, pairs, strict=True):
-            found.add(unquote(value))
-    return names or [], values
-
-
-def _inferred(values: set[str]) -> PrimitiveType:
-    """Return the type of partition values: int, long, date or else string."""
-    known = values - {_HIVE_NULL}
-    if known and all(_WHOLE_NUMBER.fullmatch(value) for value in known):
-        fits = all(-_INT_LIMIT <= int(value) < _INT_LIMIT for value in known)
-        return IntegerType() if fits else LongType()
-    return DateType() if known and all(_is_date(value) for value in known) else StringType()
-
-
-def _is_date(value: str) -> bool:
-    try:
-        return len(value) == len("2026-01-01") and date.fromisoformat(value) is not None
-    except ValueError:
-        return False
+    return _core.file_schema(io.core, files.sort_by("size").column("location")[0].as_py())

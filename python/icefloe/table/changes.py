@@ -37,14 +37,15 @@ class TableChanges(TableRowChanges):
         check_duplicate_files: bool = True,
         branch: str | None = MAIN_BRANCH,
     ) -> None:
-        """Add existing Parquet files in one snapshot; the files stay where they are.
+        """Add existing Parquet, ORC and Avro files in one snapshot; the files stay where they are.
 
         Columns are matched by field id, or by name in files without field ids; a table without a name mapping then gets the mapping
         of its schema, in the same commit. Partition values come from the statistics of the source columns, or from `name=value`
         directories of a location, alone for files without rows.
 
-        Only the footers of files are read, and columns whose values a footer does not show to fit: required fields that are optional in the
-        file, and types that hold more values than the table's.
+        The magic bytes of a file decide its format. Only the footers of files are read, and columns whose values the statistics do not
+        show to fit: required fields that are optional in the file, and types that hold more values than the table's. Avro files have no
+        statistics: the headers of their blocks are read, and their partition values are in directories.
 
         Args:
             file_paths: Locations of the files.

@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use icefloe_engine::existing_files::describe_data_files;
+use icefloe_engine::existing_files::{Checks, describe_data_files, file_schema};
 use icefloe_engine::runtime::block_on;
 use icefloe_engine::table::TableContext;
 use icefloe_engine::write::{
-    TableLayout, WriteTask, WrittenFile, data_file_batch, write_data_files, write_equality_deletes,
-    write_position_deletes,
+    FileFormat, TableLayout, WriteTask, WrittenFile, data_file_batch, write_data_files,
+    write_equality_deletes, write_position_deletes,
 };
 use icefloe_format::Error as FormatError;
 use icefloe_format::spec::{PartitionSpec, Schema, SortOrder};
 use pyo3::prelude::*;
 
-use crate::arrow::{BatchIn, StreamIn, batch_out};
+use crate::arrow::{BatchIn, StreamIn, batch_out, schema_out};
 use crate::error::{raise, raise_format};
 use crate::io::PyFileIo;
 
@@ -94,21 +94,38 @@ fn py_write_equality_deletes<'py>(
 }
 
 #[pyfunction(name = "describe_data_files")]
-#[pyo3(signature = (io, locations, *, context, spec_id, check_names = true))]
+#[pyo3(signature = (io, locations, *, context, spec_id, format = None, check_names = true))]
 fn py_describe_data_files<'py>(
     py: Python<'py>,
     io: &PyFileIo,
     locations: Vec<String>,
     context: &str,
     spec_id: i32,
+    format: Option<&str>,
     check_names: bool,
 ) -> PyResult<(Bound<'py, PyAny>, usize)> {
+    let named = |name: &str| {
+        let reason = format!("expected parquet, orc or avro, got {name:?}");
+        FileFormat::named(name).ok_or_else(|| FormatError::invalid("format", reason))
+    };
+    let format = format.map(named).transpose().map_err(raise_format)?;
+    let checks = Checks { format, names: check_names };
     let described = py.detach(|| {
         let context = Arc::new(TableContext::from_json(context)?);
-        describe_data_files(&io.inner, context, spec_id, locations, check_names)
+        describe_data_files(&io.inner, context, spec_id, locations, checks)
     });
     let described = described.map_err(raise)?;
     Ok((files_out(py, &described.files)?, described.without_ids))
+}
+
+#[pyfunction(name = "file_schema")]
+fn py_file_schema<'py>(
+    py: Python<'py>,
+    io: &PyFileIo,
+    location: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let schema = py.detach(|| file_schema(&io.inner, location)).map_err(raise)?;
+    schema_out(py, &Arc::new(schema))
 }
 
 fn parse_layout(
@@ -152,5 +169,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(py_write_data_files, module)?)?;
     module.add_function(wrap_pyfunction!(py_write_position_deletes, module)?)?;
     module.add_function(wrap_pyfunction!(py_write_equality_deletes, module)?)?;
+    module.add_function(wrap_pyfunction!(py_file_schema, module)?)?;
     module.add_function(wrap_pyfunction!(py_describe_data_files, module)?)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Decimal128Array, Int64Array, RecordBatch, StructArray};
 use arrow_schema::{DataType, Field, Fields};
 use icefloe_engine::Error;
-use icefloe_engine::existing_files::describe_data_files;
+use icefloe_engine::existing_files::{Checks, describe_data_files};
 use icefloe_engine::store::FileIo;
 use icefloe_engine::table::TableContext;
 use icefloe_format::Error as FormatError;
@@ -71,7 +71,8 @@ impl File {
         let context = Arc::new(TableContext::from_json(&context).unwrap());
         let io = FileIo::new(std::iter::empty::<(String, String)>());
         let location = self.0.to_str().unwrap().to_owned();
-        match describe_data_files(&io, context, 0, vec![location.clone()], check_names) {
+        let checks = Checks { format: None, names: check_names };
+        match describe_data_files(&io, context, 0, vec![location.clone()], checks) {
             Ok(_) => None,
             Err(Error::InFile {
                 location: named,

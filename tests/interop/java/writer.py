@@ -19,7 +19,7 @@ import pyarrow as pa
 from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import SparkSession
 
-from tests.interop.java import continued
+from tests.interop.java import added_files, continued
 from tests.interop.java.case import ANSWER_COLUMN, Case
 from tests.interop.java.concurrent_histories import HISTORIES, history, java_outcome
 from tests.interop.java.continued import shared_catalogs, sqlite_driver
@@ -202,7 +202,14 @@ class Writer:
         path.write_text(json.dumps(value))
 
     def answer(self, query: str, case: str, name: str) -> None:
-        rows = self.spark.sql(query).toArrow()
+        self.keep(self.spark.sql(query).toArrow(), case, name)
+
+    def add_files(self, source: added_files.Source, layout: str) -> None:
+        """Add existing files to tables, and keep the rows that Java reads from them."""
+        for name, rows in added_files.add_files(self.spark, CATALOG, self.folder, source, layout).items():
+            self.keep(rows, f"added-{source.name}-{layout}", name)
+
+    def keep(self, rows: pa.Table, case: str, name: str) -> None:
         path = self.folder / "answers" / case / f"{name}.arrow"
         path.parent.mkdir(parents=True, exist_ok=True)
         with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, rows.schema) as out:
@@ -236,6 +243,11 @@ def main(jar: str, folder: Path, seeds: range, names: list[str]) -> None:
             "histories", "replacements", [writer.run_history(seed) for seed in range(HISTORIES)]
         ),
         "procedures-signatures": lambda: writer.note("procedures", "signatures", signatures(spark, CATALOG)),
+        **{
+            f"added-{one.name}-{layout}": partial(writer.add_files, one, layout)
+            for one in added_files.SOURCES
+            for layout in added_files.LAYOUTS
+        },
         **{
             f"procedures-{call.name}": lambda call=call: writer.note(
                 "procedures", call.name, run_call(spark, CATALOG, folder, call)

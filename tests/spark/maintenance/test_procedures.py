@@ -9,6 +9,7 @@ import pytest
 from icefloe.catalog import load_catalog
 from icefloe.exceptions import ValidationError
 from icefloe.spark import call
+from pyarrow import orc
 
 from tests.spark.raised_texts import raised_texts, texts_without_a_case
 from tests.unit.table.maintenance.every_file import put
@@ -156,6 +157,18 @@ def test_snapshots_are_moved(table):
     assert row == {"branch_updated": "dev", "previous_ref": before, "updated_ref": table.current_snapshot().snapshot_id}
 
 
+def test_existing_orc_files_are_added_alone(table, tmp_path):
+    files = tmp_path / "files"
+    files.mkdir()
+    orc.write_table(pa.table({"id": [7]}), files / "a.orc")
+    assert call("system.add_files", table, f"`orc`.`{files}`")["added_files_count"] == 1
+    assert table.scan("id = 7").count() == 1
+    with pytest.raises(ValidationError, match=r"a\.orc: .*expected an Avro file, got an ORC file"):
+        call("system.add_files", table, f"avro.`{files}`")
+    call("system.snapshot", f"orc.`{files}`", "db.over_orc", catalog=table.catalog)
+    assert table.catalog.load_table("db.over_orc").scan().to_arrow().to_pylist() == [{"id": 7}]
+
+
 def test_existing_files_and_metadata_are_taken_over(table, tmp_path):
     files = tmp_path / "files"
     files.mkdir()
@@ -190,7 +203,11 @@ def test_paths_are_rewritten_without_a_list(table, tmp_path):
 
 BAD_ARGUMENTS = [
     ("system.none", {}, "CALL: expected one of add_files, ancestors_of"),
-    ("system.migrate", {}, "CALL migrate: expected the name of a Parquet table of Spark's own catalog, and a session"),
+    (
+        "system.migrate",
+        {},
+        "CALL migrate: expected the name of a Parquet, ORC or Avro table of Spark's own catalog, and a session",
+    ),
     ("system.rewrite_data_files", {"none": 1}, "expected one of the parameters table, strategy, sort_order"),
     ("system.rewrite_data_files", {"strategy": "zip"}, "expected binpack or sort, got 'zip'"),
     ("system.rewrite_data_files", {"strategy": "binpack", "sort_order": "id"}, "expected strategy sort"),
@@ -223,7 +240,8 @@ BAD_ARGUMENTS = [
     ("system.rollback_to_snapshot", {}, "parameter 'snapshot_id' is missing; expected table, snapshot_id"),
     ("system.set_current_snapshot", {}, "expected snapshot_id or ref, got neither"),
     ("system.ancestors_of", {"snapshot_id": 7}, "expected a snapshot of the table, got 7"),
-    ("system.add_files", {"source_table": "orc.x"}, "expected a directory of Parquet files, as in"),
+    ("system.add_files", {"source_table": "csv.x"}, "expected a directory of Parquet, ORC or Avro files, as in"),
+    ("system.add_files", {"source_table": "orc.`/nowhere/at/all`"}, "expected a directory of ORC files, got no such"),
     ("system.add_files", {"source_table": "parquet.`/nowhere/at/all`"}, "/nowhere/at/all: .*got no such directory"),
     ("system.create_changelog_view", {"options": {"none": "1"}}, "expected the options start-snapshot-id"),
     ("system.register_table", {"table": "db.u", "metadata_file": "/x"}, "call: expected catalog="),
@@ -254,8 +272,8 @@ def test_every_error_of_the_room_has_a_case(table):
         ": expected an external table (with LOCATION)",
         ", and nothing was cleaned up. If the catalog has table ",
         "source table: expected a table of Spark's own catalog",
-        "; expected a table of Parquet files, or a directory",
-        ": expected a table of Parquet files (USING parquet)",
+        "; expected a table of Parquet, ORC or Avro files, or a directory",
+        ": expected a table of Parquet, ORC or Avro files (USING parquet, orc or avro)",
         ": expected type int, long, date or string",
         # Conditions whose constants Spark computes have theirs in test_where.py.
         " is NULL, which equals nothing; expected a ",

@@ -1,4 +1,4 @@
-"""Tables over directories of Parquet files."""
+"""Tables over directories of Parquet, ORC and Avro files."""
 
 import datetime as dt
 
@@ -121,7 +121,7 @@ def test_contradictory_directories_are_refused(catalog, tmp_path):
         return snapshot_directory(catalog, str(source), "db.s", **arguments).plan()
 
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ValidationError, match="expected a directory of Parquet files, got no file"):
+    with pytest.raises(ValidationError, match="expected a directory of Parquet, ORC or Avro files, got no file"):
         plan(tmp_path / "empty")
     write(tmp_path / "deep", "a.parquet", {"id": [1]})
     write(tmp_path / "deep" / "p=1", "a.parquet", {"id": [1]})
@@ -129,7 +129,7 @@ def test_contradictory_directories_are_refused(catalog, tmp_path):
         plan(tmp_path / "deep")
     (tmp_path / "text").mkdir()
     (tmp_path / "text" / "a.parquet").write_text("no Parquet")
-    with pytest.raises(CorruptFileError, match="expected a Parquet file"):
+    with pytest.raises(CorruptFileError, match="expected a Parquet, ORC or Avro file, got one that starts with"):
         plan(tmp_path / "text")
     write(tmp_path / "good", "a.parquet", {"id": [1]})
     with pytest.raises(ValidationError, match="expected names of partition directories"):

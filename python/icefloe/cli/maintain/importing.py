@@ -1,4 +1,4 @@
-"""The verbs `snapshot-directory` and `migrate`: directories of Parquet files as tables."""
+"""The verbs `snapshot-directory` and `migrate`: directories of Parquet, ORC or Avro files as tables."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _properties = click.option("--property", "properties", metavar="NAME=VALUE", mul
 def snapshot(
     session: Session, source: str, table: str, location: str | None, properties: tuple[str, ...], **flags: Any
 ) -> int:
-    """Create a table over a directory of Parquet files, which stay where they are and are never deleted."""
+    """Create a table over a directory of Parquet, ORC or Avro files, which stay where they are and are never deleted."""
     found = _pairs(properties)
     builder = snapshot_directory(session.catalog, source, table, location=location, properties=found)
     return _run(session, "snapshot-directory", table, builder, **flags)
@@ -38,7 +38,7 @@ def snapshot(
 @_table
 @_properties
 def migrate(session: Session, source: str, table: str, properties: tuple[str, ...], **flags: Any) -> int:
-    """Turn a directory of Parquet files into a table, which owns the files from then on."""
+    """Turn a directory of Parquet, ORC or Avro files into a table, which owns the files from then on."""
     builder = migrate_directory(session.catalog, source, table, properties=_pairs(properties))
     return _run(session, "migrate", table, builder, **flags)
 

@@ -1,4 +1,4 @@
-"""The procedures that make tables of Parquet files: over a directory or a table of Spark's own catalog, or in place of such a table."""
+"""The procedures that make tables of existing files: over a directory or a table of Spark's own catalog, or in place of such a table."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from icefloe.catalog.parquet_directory import migrate_directory, snapshot_directory
 from icefloe.exceptions import CommitStateUnknownException, ValidationError
-from icefloe.spark.maintenance.parquet_paths import is_directory, parquet_directory
-from icefloe.spark.maintenance.parquet_tables import ParquetTable
+from icefloe.spark.maintenance.file_tables import FileTable
 from icefloe.spark.maintenance.procedure import Procedure
+from icefloe.spark.maintenance.source_directory import SourceDirectory, is_directory
 from icefloe.table.commit.transaction import INDEFINITE_ERRORS
 
 if TYPE_CHECKING:
@@ -20,10 +20,11 @@ _BACKUP = "_BACKUP_"
 def _snapshot(caller: Caller, given: Arguments) -> Rows:
     source, others = given["source_table"], dict[str, Any]()
     if is_directory(source) or caller.spark is None:
-        directory = parquet_directory(source)
+        found = SourceDirectory.of(source)
+        directory, file_format = found.location, found.file_format
     else:
-        table = ParquetTable.of(caller.spark, source, "snapshot")
-        directory = table.location
+        table = FileTable.of(caller.spark, source, "snapshot")
+        directory, file_format = table.location, table.file_format
         others = {"schema": table.schema, "partition_types": table.partition_types}
     result = snapshot_directory(
         caller.named_catalog(),
@@ -31,6 +32,7 @@ def _snapshot(caller: Caller, given: Arguments) -> Rows:
         caller.identifier(given["table"]),
         location=given.get("location"),
         properties=given.get("properties", {}),
+        file_format=file_format,
         **others,
     ).execute()
     return [(result.imported_files_count,)]
@@ -45,6 +47,7 @@ def _migrate(caller: Caller, given: Arguments) -> Rows:
         properties=given.get("properties", {}),
         schema=source.schema,
         partition_types=source.partition_types,
+        file_format=source.file_format,
     )
     plan = builder.plan()
     # Without its name no writer finds the table while its files are imported.
@@ -61,14 +64,14 @@ def _migrate(caller: Caller, given: Arguments) -> Rows:
     return [(result.imported_files_count,)]
 
 
-def _external_table(spark: Any, name: object) -> ParquetTable:
+def _external_table(spark: Any, name: object) -> FileTable:
     """Return the table that `migrate` replaces."""
     if spark is None or not isinstance(name, str) or is_directory(name):
         raise ValidationError(
-            "CALL migrate: expected the name of a Parquet table of Spark's own catalog, and a session (spark=...); make a table in place "
+            "CALL migrate: expected the name of a Parquet, ORC or Avro table of Spark's own catalog, and a session (spark=...); make a table in place "
             "of a directory by icefloe.catalog.parquet_directory.migrate_directory() or the command `icefloe migrate`"
         )
-    table = ParquetTable.of(spark, name, "migrate")
+    table = FileTable.of(spark, name, "migrate")
     if not table.is_external:
         raise ValidationError(
             f"CALL migrate: table {table.database}.{table.name}: expected an external table (with LOCATION), got a managed one, whose files "
@@ -77,10 +80,10 @@ def _external_table(spark: Any, name: object) -> ParquetTable:
     return table
 
 
-def _unknown_migration(source: ParquetTable, backup: ParquetTable, error: Exception) -> CommitStateUnknownException:
+def _unknown_migration(source: FileTable, backup: FileTable, error: Exception) -> CommitStateUnknownException:
     old, new = f"spark_catalog.{source.database}.{backup.name}", f"{source.database}.{source.name}"
     return CommitStateUnknownException(
-        f"CALL migrate: unknown whether table {new} was created, so the Parquet table keeps the name {old}, and nothing was cleaned up. If "
+        f"CALL migrate: unknown whether table {new} was created, so the table of files keeps the name {old}, and nothing was cleaned up. If "
         f"the catalog has table {new}, the migration is complete; otherwise ALTER TABLE {old} RENAME TO {new} undoes it: {error}"
     )
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from icefloe.spark.maintenance.parquet_paths import parquet_paths
 from icefloe.spark.maintenance.procedure import Procedure
+from icefloe.spark.maintenance.source_directory import SourceDirectory
+from icefloe.table.refs import MAIN_BRANCH
+from icefloe.table.write.add_files import add_existing_files
 
 if TYPE_CHECKING:
     from icefloe.spark.maintenance.procedure import Arguments, Caller, Rows
@@ -22,10 +24,13 @@ def _register(caller: Caller, given: Arguments) -> Rows:
 
 def _add_files(caller: Caller, given: Arguments) -> Rows:
     table = caller.table(given)
-    paths = parquet_paths(table.io, given["source_table"], given.get("partition_filter", {}))
+    source = SourceDirectory.of(given["source_table"])
+    paths = source.files(table.io, given.get("partition_filter", {}))
     if not paths:
         return [(0, None)]
-    table.add_files(paths, check_duplicate_files=given.get("check_duplicate_files", True))
+    with table.target(MAIN_BRANCH, None) as target:
+        check = given.get("check_duplicate_files", True)
+        add_existing_files(target, paths, check_duplicates=check, file_format=source.file_format)
     snapshot = table.current_snapshot()
     partitions = (
         None if snapshot is None or snapshot.summary is None else snapshot.summary.get("changed-partition-count")

@@ -197,6 +197,7 @@ def _pairs(facts: TableFacts, entries: pa.Table, schema: Schema) -> Iterator[tup
         entries.column("file_path").to_pylist(),
         context=context_json(described, schema),
         spec_id=spec_id,
+        format="parquet",
         check_names=False,
     )
     yield from zip(entries.to_pylist(), footers.to_pylist(), strict=True)

@@ -1,4 +1,4 @@
-"""Adding existing Parquet files to a table without rewriting them."""
+"""Adding existing Parquet, ORC and Avro files to a table without rewriting them."""
 
 from __future__ import annotations
 
@@ -20,10 +20,13 @@ if TYPE_CHECKING:
     from icefloe.table.row_level.target import Target
 
 
-def add_existing_files(target: Target, file_paths: Iterable[str], *, check_duplicates: bool) -> None:
-    """Add Parquet files in one snapshot. No file is deleted if the commit fails.
+def add_existing_files(
+    target: Target, file_paths: Iterable[str], *, check_duplicates: bool, file_format: str | None = None
+) -> None:
+    """Add files in one snapshot. No file is deleted if the commit fails.
 
-    Footers are read, and columns whose values may not fit the table by the footer.
+    Footers or headers are read, and columns whose values may not fit the table by the statistics. The files are of `file_format`, or each
+    of the format of its magic bytes.
 
     A table without a name mapping gets the mapping of its schema if a file has no field ids.
     """
@@ -48,6 +51,7 @@ def add_existing_files(target: Target, file_paths: Iterable[str], *, check_dupli
         paths,
         context=context_json(described, metadata.schema()),
         spec_id=metadata.default_spec_id,
+        format=file_format,
     )
     change = AddedFiles(target.transaction, target.branch, target.snapshot_properties).append(files)
     if check_duplicates:

@@ -22,9 +22,12 @@ pub(crate) enum DataFile {
     Remote(RemoteFile),
 }
 
-/// A request for the last bytes of a remote file.
+/// A request for the last bytes of a remote file, or the file if it is open.
 #[derive(Debug)]
-pub(crate) struct TailFetch(Fetch<RemoteFile>);
+pub(crate) enum TailFetch {
+    Requested(Fetch<RemoteFile>),
+    Opened(DataFile),
+}
 
 impl TailFetch {
     /// The most bytes that are requested.
@@ -33,12 +36,15 @@ impl TailFetch {
     /// Request the last bytes of a file if it is remote. Opening the file reports the errors.
     pub(crate) fn start(io: &FileIo, location: &str) -> Option<Self> {
         let Ok(None) = io.local_path(location) else { return None };
-        Fetch::start(RemoteFile::opened(io.clone(), location.to_owned())).ok().map(Self)
+        Fetch::start(RemoteFile::opened(io.clone(), location.to_owned())).ok().map(Self::Requested)
     }
 
     /// Return whether the bytes have arrived.
     pub(crate) fn is_ready(&self) -> bool {
-        self.0.is_ready()
+        match self {
+            Self::Requested(end) => end.is_ready(),
+            Self::Opened(_) => true,
+        }
     }
 }
 
@@ -53,7 +59,8 @@ impl DataFile {
         location: &str,
     ) -> crate::Result<Self> {
         match tail {
-            Some(TailFetch(end)) => end.wait().map(Self::Remote),
+            Some(TailFetch::Requested(end)) => end.wait().map(Self::Remote),
+            Some(TailFetch::Opened(file)) => Ok(file),
             None => Self::open(io, location),
         }
     }

@@ -1,4 +1,4 @@
-//! Fields of the table whose values in an existing file may not fit, by the file's footer.
+//! Fields of the table whose values in an existing file may not fit, by the file's statistics.
 
 use std::collections::HashMap;
 
@@ -8,20 +8,14 @@ use icefloe_format::spec::{
     ArrowName, Datum, ListType, MapType, NestedField, PrimitiveType, Schema, StructType, Type,
     decimal,
 };
-use parquet::basic::{ConvertedType, Type as PhysicalType};
-use parquet::file::metadata::ParquetMetaData;
-use parquet::file::statistics::Statistics;
 
-use super::metrics::{bounds, null_count};
+use super::statistics::FileStatistics;
 use crate::error::Result;
 use crate::resolve::columns::{element_field, map_fields};
 use crate::resolve::file_columns::FileColumn;
 
 /// The advice that follows a refusal of nulls.
 const NULLS: &str = "nulls; replace them in the file, or make the field optional";
-
-/// The seconds of a day.
-const SECONDS_OF_A_DAY: i64 = 86_400;
 
 /// A field whose values must be decoded to decide whether they fit the table.
 #[derive(Debug)]
@@ -57,7 +51,7 @@ impl Doubt {
 
 /// The facts about a file that decide whether its values fit.
 pub(super) struct Evidence<'a> {
-    pub(super) footer: &'a ParquetMetaData,
+    pub(super) statistics: &'a dyn FileStatistics,
     /// Values of identity-partitioned columns, by source id.
     pub(super) identities: &'a HashMap<i32, Option<Datum>>,
 }
@@ -80,10 +74,10 @@ impl Surroundings {
 }
 
 impl Evidence<'_> {
-    /// Return the fields of a schema whose values the footer does not show to fit, inner fields first.
+    /// Return the fields of a schema whose values the statistics do not show to fit, inner fields first.
     ///
     /// # Errors
-    /// `Mismatch` naming a required field that the file lacks, or whose nulls the footer counts.
+    /// `Mismatch` naming a required field that the file lacks, or whose nulls the file counts.
     pub(super) fn doubts(&self, columns: &[FileColumn], schema: &Schema) -> Result<Vec<Doubt>> {
         let around = Surroundings { name: String::new(), is_in_every_row: true };
         let mut doubts = Vec::new();
@@ -91,7 +85,7 @@ impl Evidence<'_> {
             doubts.extend(self.of_field(field, columns, &around)?);
         }
         // A file without rows has no values.
-        if self.footer.file_metadata().num_rows() == 0 {
+        if self.statistics.rows() == 0 {
             doubts.clear();
         }
         Ok(doubts)
@@ -127,6 +121,7 @@ impl Evidence<'_> {
         match (&field.field_type, column.field.data_type()) {
             (Type::Primitive(wanted), _) => {
                 self.check_times(wanted, column, here)?;
+                self.check_zone(wanted, column, here)?;
                 doubts.extend(self.values(field, wanted, column, here));
             }
             (Type::Struct(fields), DataType::Struct(_)) => {
@@ -173,24 +168,37 @@ impl Evidence<'_> {
             (PrimitiveType::Time, _) => 1_000_000,
             _ => return Ok(()),
         };
-        let is_outside = |value: i64| !(0..SECONDS_OF_A_DAY * units).contains(&value);
-        let groups = self.footer.row_groups().iter();
-        let chunks = groups.filter_map(|group| group.columns().get(column.leaves.start));
-        let has_outside = chunks.filter_map(|chunk| chunk.statistics()).any(|found| match found {
-            Statistics::Int32(found) => [found.min_opt(), found.max_opt()]
-                .into_iter()
-                .flatten()
-                .any(|value| is_outside(i64::from(*value))),
-            Statistics::Int64(found) => {
-                [found.min_opt(), found.max_opt()].into_iter().flatten().any(|it| is_outside(*it))
-            }
-            _ => false,
-        });
-        if !has_outside {
+        if !self.statistics.has_times_outside_a_day(column, units) {
             return Ok(());
         }
         let natural = ArrowName(column.field.data_type());
         let found = format!("{natural} with times outside a day; correct them in the file");
+        let expected = wanted.to_string();
+        Err(FormatError::Mismatch { column: here.name.clone(), found, expected }.into())
+    }
+
+    /// Check that timestamps have a zone if and only if the table's have one, in a format in which the zone of the writer
+    /// makes timestamps without zone other instants.
+    fn check_zone(
+        &self,
+        wanted: &PrimitiveType,
+        column: &FileColumn,
+        here: &Surroundings,
+    ) -> Result<()> {
+        let wants_zone = match wanted {
+            PrimitiveType::Timestamp | PrimitiveType::TimestampNs => false,
+            PrimitiveType::Timestamptz | PrimitiveType::TimestamptzNs => true,
+            _ => return Ok(()),
+        };
+        let DataType::Timestamp(_, zone) = column.field.data_type() else { return Ok(()) };
+        if !self.statistics.has_local_timestamps() || wants_zone == zone.is_some() {
+            return Ok(());
+        }
+        let [found, other] = match zone {
+            Some(_) => ["timestamps with a zone", "timestamptz"],
+            None => ["timestamps without a zone", "timestamp"],
+        };
+        let found = format!("{found}; make the field {other}, or rewrite the file");
         let expected = wanted.to_string();
         Err(FormatError::Mismatch { column: here.name.clone(), found, expected }.into())
     }
@@ -221,7 +229,7 @@ impl Evidence<'_> {
     fn misfit(&self, wanted: &PrimitiveType, column: &FileColumn) -> Option<String> {
         use PrimitiveType as P;
         match (column.field.data_type(), wanted) {
-            (DataType::Binary, P::String) if !self.is_enum(column) => {
+            (DataType::Binary, P::String) if !self.statistics.is_text(column) => {
                 Some("values that are not UTF-8".into())
             }
             (DataType::Binary, P::Fixed(_) | P::Uuid) => Some("values of another length".into()),
@@ -236,18 +244,9 @@ impl Evidence<'_> {
         }
     }
 
-    /// Return whether a column of bytes has the names of an enumeration, which are UTF-8.
-    fn is_enum(&self, column: &FileColumn) -> bool {
-        let descriptor = self.footer.file_metadata().schema_descr();
-        descriptor.column(column.leaves.start).converted_type() == ConvertedType::ENUM
-    }
-
     /// Return whether the least and the greatest value of a column fit.
     fn fits_by_bounds(&self, wanted: &PrimitiveType, column: &FileColumn) -> bool {
-        let descriptor = self.footer.file_metadata().schema_descr();
-        let physical = descriptor.column(column.leaves.start).physical_type();
-        // Bounds of bytes may be truncated.
-        if !matches!(physical, PhysicalType::INT32 | PhysicalType::INT64) {
+        if !self.statistics.has_exact_bounds(column) {
             return false;
         }
         let fits = |bound: &Datum| match bound {
@@ -256,14 +255,15 @@ impl Evidence<'_> {
             Datum::Timestamp(_) | Datum::Timestamptz(_) => true,
             _ => false,
         };
-        bounds(self.footer, column, wanted)
+        self.statistics
+            .bounds(column, wanted)
             .is_some_and(|(lower, upper)| fits(&lower) && fits(&upper))
     }
 
     /// Return the doubt about the nulls of a required field whose column is optional in the file.
     ///
     /// # Errors
-    /// `Mismatch` if the footer counts nulls of the field.
+    /// `Mismatch` if the file counts nulls of the field.
     fn nulls(
         &self,
         field: &NestedField,
@@ -276,7 +276,7 @@ impl Evidence<'_> {
         let expected = format!("a required {}", type_name(&field.field_type));
         if around.is_in_every_row
             && column.children.is_empty()
-            && let Some(nulls @ 1..) = null_count(self.footer, column.leaves.start)
+            && let Some(nulls @ 1..) = self.statistics.null_count(column)
         {
             let found = format!("{nulls} {NULLS}");
             return Err(FormatError::Mismatch { column: name, found, expected }.into());
@@ -293,11 +293,10 @@ impl Evidence<'_> {
         parts: &[FileColumn],
         here: &Surroundings,
     ) -> Result<Option<Doubt>> {
-        let descriptor = self.footer.file_metadata().schema_descr();
         let is_optional = |column: &&FileColumn| {
             column.id == Some(key.id)
                 && column.children.is_empty()
-                && descriptor.column(column.leaves.start).self_type().is_optional()
+                && self.statistics.may_have_null_keys(column)
         };
         let Some(column) = parts.iter().find(is_optional) else { return Ok(None) };
         let doubt = self.nulls(key, column, (here, here.name_of(key)))?;
@@ -305,7 +304,7 @@ impl Evidence<'_> {
         Ok(doubt.map(|doubt| Doubt { found: found.to_owned(), fails_as_stored: true, ..doubt }))
     }
 
-    /// Return whether the footer counts no null in a leaf that is a column itself or reached from the column through
+    /// Return whether the file counts no null in a leaf that is a column itself or reached from the column through
     /// structs only. Such a leaf is null wherever the column is null. Within a list or a map it may be that writers do
     /// not count the nulls around.
     fn has_leaf_without_nulls(&self, column: &FileColumn) -> bool {
@@ -314,7 +313,7 @@ impl Evidence<'_> {
                 column.children.iter().any(|child| self.has_leaf_without_nulls(child))
             }
             DataType::List(_) | DataType::Map(..) => false,
-            _ => null_count(self.footer, column.leaves.start) == Some(0),
+            _ => self.statistics.null_count(column) == Some(0),
         }
     }
 

@@ -5,10 +5,9 @@ use icefloe_format::Error as FormatError;
 use icefloe_format::spec::{
     Datum, Partition, PartitionField, PartitionSpec, PrimitiveType, Transform,
 };
-use parquet::file::metadata::ParquetMetaData;
 
-use super::metrics::{bounds, null_count, value_count};
 use super::path_values::{Directories, parse_value};
+use super::statistics::FileStatistics;
 use crate::error::Result;
 use crate::resolve::file_columns::{FileColumn, leaf_of};
 use crate::table::TableContext;
@@ -20,11 +19,11 @@ pub(super) struct Partitioning<'a> {
     pub(super) directories: &'a Directories,
 }
 
-/// The evidence of a footer about a partition value.
+/// The evidence of a file's statistics about a partition value.
 enum Found {
     /// All rows have this value.
     Value(Option<Datum>),
-    /// The footer does not decide, for this reason.
+    /// The statistics do not decide, for this reason.
     Undecided(String),
     /// Rows have different values.
     Several(String),
@@ -33,20 +32,20 @@ enum Found {
 /// Return the partition tuple of a file.
 ///
 /// # Errors
-/// `InvalidArgument` naming the partition field if the rows are in several partitions, or neither the footer nor the
+/// `InvalidArgument` naming the partition field if the rows are in several partitions, or neither the statistics nor the
 /// location decides.
 pub(super) fn partition_of(
     file: &Partitioning<'_>,
-    footer: &ParquetMetaData,
+    statistics: &dyn FileStatistics,
     columns: &[FileColumn],
 ) -> Result<Partition> {
-    file.spec.fields.iter().map(|field| value_of(file, field, footer, columns)).collect()
+    file.spec.fields.iter().map(|field| value_of(file, field, statistics, columns)).collect()
 }
 
 fn value_of(
     file: &Partitioning<'_>,
     field: &PartitionField,
-    footer: &ParquetMetaData,
+    statistics: &dyn FileStatistics,
     columns: &[FileColumn],
 ) -> Result<Option<Datum>> {
     if field.transform == Transform::Void {
@@ -61,7 +60,7 @@ fn value_of(
     let in_path = || file.directories.value_of(field, &source_name, schema);
     let (text, reason) = match leaf_of(columns, field.source_id) {
         // A file without rows is in the partition of its location, as for the Java reference, or in any.
-        _ if footer.file_metadata().num_rows() == 0 => match in_path() {
+        _ if statistics.rows() == 0 => match in_path() {
             None => return Ok(None),
             text => (text, String::new()),
         },
@@ -70,7 +69,7 @@ fn value_of(
             None => return Ok(None),
             text => (text, String::new()),
         },
-        Some(column) => match of_footer(footer, column, field, &source)? {
+        Some(column) => match of_statistics(statistics, column, field, &source)? {
             Found::Value(value) => return Ok(value),
             Found::Several(reason) => return Err(undetermined(field, &source_name, &reason)),
             Found::Undecided(reason) => (in_path(), reason),
@@ -83,26 +82,25 @@ fn value_of(
     Ok(parse_value(&text, field, &source)?)
 }
 
-fn of_footer(
-    footer: &ParquetMetaData,
+fn of_statistics(
+    statistics: &dyn FileStatistics,
     column: &FileColumn,
     field: &PartitionField,
     source: &PrimitiveType,
 ) -> Result<Found> {
-    let leaf = column.leaves.start;
-    let (values, nulls) = (value_count(footer, leaf), null_count(footer, leaf));
-    if nulls == Some(values) || *column.field.data_type() == DataType::Null {
+    let (values, nulls) = (statistics.value_count(column), statistics.null_count(column));
+    if (nulls.is_some() && nulls == values) || *column.field.data_type() == DataType::Null {
         return Ok(Found::Value(None));
     }
-    let Some(nulls) = nulls else {
-        return Ok(Found::Undecided("its footer does not count the column's nulls".into()));
+    let (Some(values), Some(nulls)) = (values, nulls) else {
+        return Ok(Found::Undecided("the file does not count the column's nulls".into()));
     };
     // Bounds leave NaN out.
     if matches!(source, PrimitiveType::Float | PrimitiveType::Double) {
         return Ok(Found::Undecided("bounds of floating-point columns may omit NaN".into()));
     }
-    let Some((lower, upper)) = bounds(footer, column, source) else {
-        return Ok(Found::Undecided("its footer has no bounds of the column".into()));
+    let Some((lower, upper)) = statistics.bounds(column, source) else {
+        return Ok(Found::Undecided("the file has no bounds of the column".into()));
     };
     if nulls > 0 {
         return Ok(Found::Several(format!("{nulls} of {values} values are null")));
@@ -114,6 +112,9 @@ fn of_footer(
     };
     if is_one {
         return Ok(Found::Value(field.transform.apply(&lower)?));
+    }
+    if statistics.has_wide_bounds(column) {
+        return Ok(Found::Undecided("the bounds of the column depend on a time zone".into()));
     }
     let (lower, upper) = (lower.human_string(), upper.human_string());
     Ok(Found::Several(format!("its values range from {lower} to {upper}")))

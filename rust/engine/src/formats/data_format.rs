@@ -94,4 +94,15 @@ impl DataUnit {
             Self::Orc(unit) => unit.decode(batch_size.rows, limit, emit),
         }
     }
+    /// Decode all rows as they are stored, which fails for damaged bytes alone.
+    ///
+    /// # Errors
+    /// `Corrupt` naming the file.
+    pub(crate) fn decode_as_stored(&self) -> Result<()> {
+        match self {
+            Self::Parquet(_) => Ok(()),
+            Self::Avro(unit) => unit.decode_as_stored(BatchSize::PASSING.rows),
+            Self::Orc(unit) => unit.decode_as_stored(),
+        }
+    }
 }

@@ -38,11 +38,19 @@ impl FileFormat {
             FileKind::Data => data,
             FileKind::Deletes => properties.get(DELETE_FORMAT).or(data),
         };
-        match name.map(|name| name.to_ascii_lowercase()).as_deref() {
-            None | Some("parquet") => Ok(Self::Parquet),
-            Some("avro") => Ok(Self::Avro),
-            Some("orc") => Ok(Self::Orc),
-            Some(other) => Err(Error::unsupported(format!("writing {other} files"))),
+        let Some(name) = name.map(|name| name.to_ascii_lowercase()) else {
+            return Ok(Self::Parquet);
+        };
+        Self::named(&name).ok_or_else(|| Error::unsupported(format!("writing {name} files")))
+    }
+
+    /// Return the format of a name in lower case.
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "parquet" => Some(Self::Parquet),
+            "avro" => Some(Self::Avro),
+            "orc" => Some(Self::Orc),
+            _ => None,
         }
     }
 

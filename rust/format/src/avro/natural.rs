@@ -33,6 +33,29 @@ pub fn columns_of(numbered: &AvroType, leaves: &BTreeSet<usize>) -> Result<Struc
     Ok(Selected { leaves, next: 0 }.record(root(numbered)?))
 }
 
+/// Return the first column of a record, with dots, that has values which cannot be decoded, such as those of a union of
+/// several types. Arrow has nulls in its place.
+pub fn undecodable(written: &AvroType) -> Option<String> {
+    let inside = |name: &str, inner: &AvroType| {
+        undecodable(inner).map(|path| match path.as_str() {
+            "" => name.to_owned(),
+            path => format!("{name}.{path}"),
+        })
+    };
+    match Shape::of(written) {
+        Shape::Leaf(PrimitiveType::Unknown) => (!is_never(written)).then(String::new),
+        Shape::Leaf(_) => None,
+        Shape::Struct(record) => {
+            record.fields.iter().find_map(|field| inside(&field.name, &field.field_type))
+        }
+        Shape::List(items, _) => inside("element", items),
+        Shape::Map(parts) => {
+            let key = parts.key.and_then(|key| inside("key", key));
+            key.or_else(|| inside("value", parts.value))
+        }
+    }
+}
+
 fn root(written: &AvroType) -> Result<&Record> {
     written.as_record().ok_or_else(|| {
         Error::corrupt(
@@ -45,6 +68,11 @@ fn root(written: &AvroType) -> Result<&Record> {
 /// Return the type of present values; `None` for null and for unions other than of null and one type.
 fn value_of(written: &AvroType) -> Option<&AvroType> {
     Presence::of(written).ok().and_then(|(_, value)| value)
+}
+
+/// Return whether a type has no value other than null.
+fn is_never(written: &AvroType) -> bool {
+    matches!(Presence::of(written), Ok((_, None)))
 }
 
 /// The shape of a type.

@@ -5,12 +5,14 @@
 //! [`StripeStatistics`] are used to prune stripes.
 
 mod chunks;
+mod file_statistics;
 mod footer;
 mod postscript;
 mod statistics;
 mod types;
 mod wire;
 
+pub use file_statistics::{ColumnStatistics, FileStatistics};
 pub use footer::{Footer, Stripe};
 pub use postscript::{POSTSCRIPT_BYTES, Postscript};
 pub use statistics::{Bound, LeafStatistics, StripeStatistics};

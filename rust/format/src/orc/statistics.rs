@@ -9,18 +9,18 @@ use super::postscript::Postscript;
 use super::wire::Fields;
 use crate::Result;
 
-const BOOLEAN: u64 = 0;
-const INTEGERS: std::ops::RangeInclusive<u64> = 1..=4;
-const FLOATS: std::ops::RangeInclusive<u64> = 5..=6;
-const STRING: u64 = 7;
-const TIMESTAMP: u64 = 9;
-const DATE: u64 = 15;
-const INSTANT: u64 = 18;
+pub(super) const BOOLEAN: u64 = 0;
+pub(super) const INTEGERS: std::ops::RangeInclusive<u64> = 1..=4;
+pub(super) const FLOATS: std::ops::RangeInclusive<u64> = 5..=6;
+pub(super) const STRING: u64 = 7;
+pub(super) const TIMESTAMP: u64 = 9;
+pub(super) const DATE: u64 = 15;
+pub(super) const INSTANT: u64 = 18;
 
 /// The most buckets of boolean statistics: the count of true, and of false in some files.
 const BUCKETS: usize = 2;
 /// The first writer version with correct bounds.
-const CORRECT_BOUNDS_VERSION: u64 = 1;
+pub(super) const CORRECT_BOUNDS_VERSION: u64 = 1;
 /// Writers round timestamps with time zone to milliseconds, up or down.
 const INSTANT_SLACK_MICROS: i64 = 1_000;
 /// Writers convert timestamps without time zone through their local zone, which is ambiguous at changes of the clock.
@@ -37,6 +37,8 @@ pub enum Bound {
     Floating(f64),
     /// Microseconds since 1970, in local time for a timestamp without time zone.
     Micros(i64),
+    /// The text of a decimal, such as `-1.25`.
+    Decimal(Vec<u8>),
     /// UTF-8 text, which may be truncated within a character.
     Text(Vec<u8>),
 }
@@ -121,11 +123,8 @@ fn of_column(message: &[u8], kind: u64) -> Result<LeafStatistics> {
             4 if kind == STRING => texts(value.bytes("string statistics")?)?,
             5 if kind == BOOLEAN => booleans(value.bytes("bucket statistics")?, statistics.values)?,
             7 if kind == DATE => integers(value.bytes("date statistics")?)?,
-            9 if kind == TIMESTAMP => {
-                timestamps(value.bytes("timestamp statistics")?, LOCAL_SLACK_MICROS)?
-            }
-            9 if kind == INSTANT => {
-                timestamps(value.bytes("timestamp statistics")?, INSTANT_SLACK_MICROS)?
+            9 if [TIMESTAMP, INSTANT].contains(&kind) => {
+                timestamps(value.bytes("timestamp statistics")?, kind)?
             }
             _ => continue,
         };
@@ -134,9 +133,9 @@ fn of_column(message: &[u8], kind: u64) -> Result<LeafStatistics> {
     Ok(statistics)
 }
 
-type Bounds = (Option<Bound>, Option<Bound>);
+pub(super) type Bounds = (Option<Bound>, Option<Bound>);
 
-fn integers(message: &[u8]) -> Result<Bounds> {
+pub(super) fn integers(message: &[u8]) -> Result<Bounds> {
     let (mut lower, mut upper) = (None, None);
     for field in Fields::of(message) {
         match field? {
@@ -149,7 +148,7 @@ fn integers(message: &[u8]) -> Result<Bounds> {
 }
 
 /// Return no bounds if any of them or the sum is NaN: some writers stop comparing at NaN.
-fn doubles(message: &[u8]) -> Result<Bounds> {
+pub(super) fn doubles(message: &[u8]) -> Result<Bounds> {
     let (mut lower, mut upper, mut has_nan) = (None, None, false);
     for field in Fields::of(message) {
         let (number, value) = field?;
@@ -166,7 +165,7 @@ fn doubles(message: &[u8]) -> Result<Bounds> {
     Ok(if has_nan { (None, None) } else { (lower, upper) })
 }
 
-fn texts(message: &[u8]) -> Result<Bounds> {
+pub(super) fn texts(message: &[u8]) -> Result<Bounds> {
     let [mut least, mut most, mut below, mut above] = [None, None, None, None];
     for field in Fields::of(message) {
         let (number, value) = field?;
@@ -183,7 +182,7 @@ fn texts(message: &[u8]) -> Result<Bounds> {
 }
 
 /// Return the bounds of booleans from the count of true.
-fn booleans(message: &[u8], values: Option<u64>) -> Result<Bounds> {
+pub(super) fn booleans(message: &[u8], values: Option<u64>) -> Result<Bounds> {
     let mut counts = Vec::new();
     for field in Fields::of(message) {
         if let (1, value) = field? {
@@ -197,7 +196,8 @@ fn booleans(message: &[u8], values: Option<u64>) -> Result<Bounds> {
 }
 
 /// Return the bounds in UTC; those in local time are ignored.
-fn timestamps(message: &[u8], slack: i64) -> Result<Bounds> {
+pub(super) fn timestamps(message: &[u8], kind: u64) -> Result<Bounds> {
+    let slack = if kind == INSTANT { INSTANT_SLACK_MICROS } else { LOCAL_SLACK_MICROS };
     let (mut lower, mut upper) = (None, None);
     for field in Fields::of(message) {
         let (number, value) = field?;

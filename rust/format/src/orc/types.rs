@@ -8,7 +8,7 @@ const LIST: u64 = 10;
 const MAP: u64 = 11;
 const STRUCT: u64 = 12;
 const UNION: u64 = 13;
-const DECIMAL: u64 = 14;
+pub(super) const DECIMAL: u64 = 14;
 /// The last known kind: a timestamp with time zone.
 const LAST_KIND: u64 = 18;
 /// The deepest nesting of types: decoders recurse, and tables are far less deep.

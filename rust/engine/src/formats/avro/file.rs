@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::{Array, RecordBatch};
+use arrow_schema::Schema;
 use icefloe_format::Error as FormatError;
 use icefloe_format::avro::container::{Container, MAGIC, SYNC_BYTES};
 use icefloe_format::avro::natural::{arrow_schema, columns_of};
@@ -20,15 +21,15 @@ use crate::resolve::file_columns::file_columns;
 use crate::resolve::request::{FileRequest, check_record_count};
 use crate::table::NameMapping;
 
-const WHAT: &str = "the Avro file";
+pub(crate) const WHAT: &str = "the Avro file";
 /// Bytes of the first read; more for a longer header.
 const HEADER_BYTES: usize = 64 << 10;
 /// The longest header. Without a limit, a damaged file would be read into memory as a whole.
 const MAX_HEADER_BYTES: usize = 16 << 20;
 /// Bytes of a read that counts blocks of a local file.
-const WALK_BYTES: usize = 4 << 10;
+pub(super) const WALK_BYTES: usize = 4 << 10;
 /// Bytes of a read of blocks to decode.
-const CHUNK_BYTES: usize = 1 << 20;
+pub(super) const CHUNK_BYTES: usize = 1 << 20;
 /// The largest remote file that is read with one request and cut; one thread reads a larger file in order.
 const WHOLE_BYTES: u64 = 16 << 20;
 /// The most compressed bytes and rows of a unit of several blocks.
@@ -42,14 +43,16 @@ const ROWS_PER_BYTE: u64 = 16;
 const STEP_ROWS: usize = 1_024;
 
 /// A file ready to decode.
-struct AvroFile {
+pub(super) struct AvroFile {
     rows: WholeRows,
+    /// The columns by the file's own schema.
+    pub(super) schema: Schema,
     /// The writer's schema with numbered fields.
-    numbered: AvroType,
+    pub(super) numbered: AvroType,
     columns: StructType,
     codec: Codec,
     sync: [u8; SYNC_BYTES],
-    source: DataFile,
+    pub(super) source: DataFile,
     /// Rows by the table's metadata; unknown if negative.
     record_count: i64,
 }
@@ -87,7 +90,11 @@ pub(crate) fn avro_units(request: &FileRequest<'_>) -> Result<Vec<AvroUnit>> {
     cut(&file, first_block, &part, chunk)
 }
 
-fn open(request: &FileRequest<'_>, source: DataFile) -> Result<(AvroFile, u64)> {
+/// Open a file, and return it with the position of its first block.
+///
+/// # Errors
+/// `Corrupt` naming the file; errors of resolving columns.
+pub(super) fn open(request: &FileRequest<'_>, source: DataFile) -> Result<(AvroFile, u64)> {
     let most = usize::try_from(source.len()).unwrap_or(usize::MAX).min(MAX_HEADER_BYTES);
     let mut length = HEADER_BYTES;
     loop {
@@ -119,7 +126,7 @@ fn opened(
     let (codec, sync) = (container.codec(), container.sync());
     let record_count = request.record_count;
     let first_block = container.first_block() as u64;
-    let file = AvroFile { rows, numbered, columns, codec, sync, source, record_count };
+    let file = AvroFile { rows, schema, numbered, columns, codec, sync, source, record_count };
     Ok((file, first_block))
 }
 
@@ -162,7 +169,7 @@ fn cut(
 }
 
 impl AvroFile {
-    fn reader(&self, source: DataFile, chunk: usize) -> BlockReader {
+    pub(super) fn reader(&self, source: DataFile, chunk: usize) -> BlockReader {
         BlockReader::new(source, &self.rows.location, self.sync, chunk)
     }
 
@@ -172,7 +179,7 @@ impl AvroFile {
     }
 
     /// Refuse more rows than the record count before they are decoded: a row may have no bytes at all.
-    fn check_claim(&self, rows: u64) -> Result<()> {
+    pub(super) fn check_claim(&self, rows: u64) -> Result<()> {
         let unknown = self.record_count < 0 && self.numbered.min_bytes() == 0;
         if unknown && rows > self.source.len().saturating_mul(ROWS_PER_BYTE) {
             let reason = format!("expected at most {ROWS_PER_BYTE} rows for each byte, got {rows}");
@@ -199,6 +206,24 @@ impl AvroUnit {
         limit: Option<usize>,
         emit: &mut dyn FnMut(RecordBatch) -> bool,
     ) -> Result<()> {
+        self.decoded(batch_size, limit, true, emit)
+    }
+
+    /// Decode the columns of all rows as they are stored.
+    ///
+    /// # Errors
+    /// `Corrupt` naming the file.
+    pub(crate) fn decode_as_stored(&self, batch_size: usize) -> Result<()> {
+        self.decoded(batch_size, None, false, &mut |_| true)
+    }
+
+    fn decoded(
+        &self,
+        batch_size: usize,
+        limit: Option<usize>,
+        converts: bool,
+        emit: &mut dyn FnMut(RecordBatch) -> bool,
+    ) -> Result<()> {
         let selection = Selection { null_map_values: true, ..Selection::default() };
         let columns =
             StructColumn::compile(&self.file.columns, Some(&self.file.numbered), &selection)
@@ -210,6 +235,7 @@ impl AvroUnit {
             batch_size,
             next_row: self.first_row,
             left: limit.unwrap_or(usize::MAX),
+            converts,
             emit,
         };
         decoder.decode(self).map_err(|error| error.at(&self.file.rows.location))
@@ -226,6 +252,8 @@ struct Decoder<'a> {
     /// Position of the first row in `columns`.
     next_row: u64,
     left: usize,
+    /// Whether rows are converted to the table's types and emitted.
+    converts: bool,
     emit: &'a mut dyn FnMut(RecordBatch) -> bool,
 }
 
@@ -314,6 +342,9 @@ impl Decoder<'_> {
         let rows = decoded.len();
         let first_row = self.next_row;
         self.next_row += rows as u64;
+        if !self.converts {
+            return Ok(true);
+        }
         let batch = self.file.rows.batch(decoded.columns().to_vec(), rows, first_row)?;
         Ok(self.emit_batch(batch))
     }

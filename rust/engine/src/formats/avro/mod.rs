@@ -2,3 +2,4 @@
 
 pub(crate) mod blocks;
 pub(crate) mod file;
+pub(crate) mod outline;

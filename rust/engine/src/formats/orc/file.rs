@@ -19,7 +19,7 @@ use crate::resolve::file_columns::{FileColumn, file_columns};
 use crate::resolve::request::{FileRequest, check_record_count};
 use crate::table::NameMapping;
 
-const WHAT: &str = "the ORC file";
+pub(crate) const WHAT: &str = "the ORC file";
 /// The attribute of an ORC type that holds its field id.
 const ID_ATTRIBUTE: &str = "iceberg.id";
 
@@ -131,7 +131,7 @@ pub(crate) fn orc_survey(request: &FileRequest<'_>) -> Result<Survey> {
 }
 
 /// Return the schema with the ids of ORC types under the metadata key of Parquet's ids.
-fn with_ids(schema: &Schema) -> Schema {
+pub(super) fn with_ids(schema: &Schema) -> Schema {
     Schema::new(schema.fields().iter().map(with_id).collect::<Fields>())
 }
 
@@ -189,6 +189,16 @@ impl OrcUnit {
             }
         }
         Ok(())
+    }
+
+    /// Decode the columns of all stripes as they are stored.
+    ///
+    /// # Errors
+    /// `Corrupt` naming the file.
+    pub(crate) fn decode_as_stored(&self) -> Result<()> {
+        self.stripes
+            .iter()
+            .try_for_each(|stripe| self.reader.stripe(stripe.number, &self.columns).map(drop))
     }
 
     /// Emit rows without decoded columns.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use bytes::Bytes;
 use icefloe_format::Error as FormatError;
-use icefloe_format::orc::{Footer, POSTSCRIPT_BYTES, Postscript, StripeStatistics};
+use icefloe_format::orc::{FileStatistics, Footer, POSTSCRIPT_BYTES, Postscript, StripeStatistics};
 use parquet::file::reader::Length;
 
 use crate::bytes::data_file::DataFile;
@@ -32,6 +32,25 @@ impl OrcEnd {
         let footer = bytes(&file, postscript.footer(), location)?;
         let footer = Footer::parse(&footer, &postscript).map_err(refused)?;
         Ok(Self { file, postscript, footer })
+    }
+
+    /// Return the length of the file in bytes.
+    pub(crate) fn file_length(&self) -> u64 {
+        self.file.len()
+    }
+
+    /// Return the statistics of the columns in the whole file; empty if they cannot be parsed, since the rows do not
+    /// depend on them.
+    ///
+    /// # Errors
+    /// [`Error::Storage`].
+    pub(crate) fn file_statistics(&self, location: &str) -> Result<FileStatistics> {
+        let Some(footer) = &self.footer else { return Ok(FileStatistics::default()) };
+        let message = bytes(&self.file, self.postscript.footer(), location)?;
+        match FileStatistics::parse(&message, &self.postscript, footer) {
+            Err(FormatError::Corrupt { .. }) => Ok(FileStatistics::default()),
+            found => found.map_err(|source| Error::in_file(location, source)),
+        }
     }
 
     /// Return the statistics of the stripes; `None` if they cannot be parsed, since the rows do not depend on them.

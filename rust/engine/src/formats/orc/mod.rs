@@ -2,5 +2,6 @@
 
 pub(crate) mod file;
 pub(crate) mod footer;
+pub(crate) mod outline;
 pub(crate) mod reader;
 pub(crate) mod stripes;

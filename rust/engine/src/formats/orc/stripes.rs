@@ -9,7 +9,7 @@ use icefloe_format::orc::{Bound, LeafStatistics, Stripe, StripeStatistics};
 use icefloe_format::predicate::{
     BoundLeaf, ColumnCounts, ColumnFacts, ColumnStats, Predicate, evaluate_inclusive,
 };
-use icefloe_format::spec::{Datum, PrimitiveType, datums_to_array};
+use icefloe_format::spec::{Datum, PrimitiveType, datums_to_array, decimal};
 use parquet::basic::Type as PhysicalType;
 
 use super::footer::OrcEnd;
@@ -113,7 +113,12 @@ impl ColumnStats for Stats<'_> {
 }
 
 /// Return a bound as a value of the table's type; `None` if it is not safe to use.
-fn datum(bound: &Bound, side: Side, natural: &DataType, wanted: &PrimitiveType) -> Option<Datum> {
+pub(crate) fn datum(
+    bound: &Bound,
+    side: Side,
+    natural: &DataType,
+    wanted: &PrimitiveType,
+) -> Option<Datum> {
     let micros = DataType::Timestamp(TimeUnit::Microsecond, None);
     match (bound, natural) {
         (Bound::Boolean(value), _) => bound_of(Raw::Boolean(*value), side, natural, wanted),
@@ -123,9 +128,20 @@ fn datum(bound: &Bound, side: Side, natural: &DataType, wanted: &PrimitiveType) 
             bound_of(Raw::Integer(*value), side, &micros, wanted)
         }
         (Bound::Micros(_), _) => None,
+        (Bound::Decimal(text), DataType::Decimal128(_, found)) => {
+            decimal_bound(text, *found, wanted)
+        }
+        (Bound::Decimal(_), _) => None,
         // A bound truncated within a character is not valid text.
         (Bound::Text(bytes), _) => {
             bound_of(Raw::Bytes(bytes, PhysicalType::BYTE_ARRAY), side, natural, wanted)
         }
     }
+}
+
+fn decimal_bound(text: &[u8], found: i8, wanted: &PrimitiveType) -> Option<Datum> {
+    let PrimitiveType::Decimal { precision, scale } = wanted else { return None };
+    let unscaled = decimal::parse(std::str::from_utf8(text).ok()?, *scale);
+    let unscaled = unscaled.filter(|_| found == *scale)?;
+    Some(Datum::Decimal { unscaled, precision: *precision, scale: *scale })
 }

@@ -1,4 +1,4 @@
-"""Parquet tables of Spark's own catalog become tables of icefloe: beside them, or in their place."""
+"""Parquet, ORC and Avro tables of Spark's own catalog become tables of icefloe: beside them, or in their place."""
 
 import uuid
 
@@ -119,12 +119,37 @@ def test_migration_of_unknown_outcome_leaves_the_source_its_backup_name(spark, l
     monkeypatch.setattr(type(lake), "commit_table", unanswered)
     with pytest.raises(
         CommitStateUnknownException,
-        match=rf"CALL migrate: unknown whether table default\.{name} was created, so the Parquet table keeps the name "
+        match=rf"CALL migrate: unknown whether table default\.{name} was created, so the table of files keeps the name "
         rf"spark_catalog\.default\.{name}_BACKUP_, .* ALTER TABLE spark_catalog\.default\.{name}_BACKUP_ RENAME TO default\.{name} undoes it",
     ):
         call("system.migrate", name, catalog=lake, spark=spark)
     assert not spark.catalog.tableExists(f"spark_catalog.default.{name}")
     assert len(rows(lake.load_table(f"default.{name}"))) == 3
+
+
+@pytest.mark.parametrize("procedure", ["snapshot", "migrate"])
+def test_orc_tables_become_tables(spark, lake, made, procedure):
+    name = made(columns="id BIGINT, label STRING, day DATE", provider="orc")
+    spark.sql(f"INSERT INTO {name} VALUES (1, 'a', DATE '2026-11-01'), (2, 'b', DATE '2026-11-02'), (3, 'c', NULL)")
+    if procedure == "snapshot":
+        found = call("system.snapshot", name, f"db.{name}", catalog=lake, spark=spark)
+        assert found == {"imported_files_count": 3}
+        table = lake.load_table(f"db.{name}")
+    else:
+        assert call("system.migrate", name, catalog=lake, spark=spark) == {"migrated_files_count": 3}
+        table = lake.load_table(f"default.{name}")
+    assert {task.file.file_format for task in table.scan().plan_files()} == {"ORC"}
+    assert table.scan("label = 'b'").to_arrow().column("id").to_pylist() == [2]
+    assert [row["id"] for row in rows(table)] == [1, 2, 3]
+
+
+def test_timestamps_of_spark_in_orc_files_are_refused(spark, lake, made):
+    """Spark writes instants as ORC timestamps without a zone: the Java reference imports them, and reads none of the files."""
+    name = made(provider="orc")
+    fill(spark, name)
+    with pytest.raises(SchemaMismatchError, match=r"column at: .*timestamps without a zone"):
+        call("system.snapshot", name, f"db.{name}", catalog=lake, spark=spark)
+    assert not lake.table_exists(f"db.{name}")
 
 
 def test_sources_that_cannot_be_taken_are_refused(spark, lake, made):
@@ -135,10 +160,10 @@ def test_sources_that_cannot_be_taken_are_refused(spark, lake, made):
     )
     cases = {
         managed: "expected an external table \\(with LOCATION\\), got a managed one",
-        csv: "expected a table of Parquet files \\(USING parquet\\), got one of csv",
+        csv: "expected a table of Parquet, ORC or Avro files \\(USING parquet, orc or avro\\), got one of csv",
         times: "partition column 'part': expected type int, long, date or string, got double",
         "a.b.c": "expected a table of Spark's own catalog, as in db.events, got a.b.c",
-        "parquet.`/data`": "expected the name of a Parquet table of Spark's own catalog",
+        "parquet.`/data`": "expected the name of a Parquet, ORC or Avro table of Spark's own catalog",
     }
     for name, message in cases.items():
         with pytest.raises(ValidationError, match=message):

@@ -1,12 +1,13 @@
-"""Parquet tables of Spark's own catalog, as the source of a new table."""
+"""Parquet, ORC and Avro tables of Spark's own catalog, as the source of a new table."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import NoSuchTableError, ValidationError
 from icefloe.spark.lexer import Cursor
+from icefloe.spark.maintenance.source_directory import FORMATS
 from icefloe.spark.types.from_spark import schema_from_spark
 from icefloe.types import DateType, IntegerType, LongType, PrimitiveType, StringType
 
@@ -46,12 +47,13 @@ class _Description:
 
 
 @dataclass(frozen=True)
-class ParquetTable:
-    """A Parquet table of Spark's own catalog.
+class FileTable:
+    """A table of files of Spark's own catalog.
 
     Attributes:
         database: Its database.
         name: Its name.
+        file_format: `parquet`, `orc` or `avro`.
         location: Its directory.
         is_external: Whether the directory stays where it is when the table is renamed or dropped.
         schema: Its columns, without field ids.
@@ -60,18 +62,19 @@ class ParquetTable:
 
     database: str
     name: str
+    file_format: str
     location: str
     is_external: bool
     schema: pa.Schema = field(repr=False)
     partition_types: dict[str, PrimitiveType]
 
     @staticmethod
-    def of(spark: Any, name: str, procedure: str) -> ParquetTable:
+    def of(spark: Any, name: str, procedure: str) -> FileTable:
         """Return the table of a name such as `db.events`, which `spark_catalog.` may precede.
 
         Raises:
             NoSuchTableError: Spark's own catalog has no such table.
-            ValidationError: The table is not of Parquet files, or a partition column has a type that directories are not read with.
+            ValidationError: The table is not of Parquet, ORC or Avro files, or a partition column has a type that directories are not read with.
         """
         parts = _parts(name)
         database = parts[0] if len(parts) > 1 else spark.catalog.currentDatabase()
@@ -79,32 +82,34 @@ class ParquetTable:
         own = f"{_CATALOG}.{_quoted(database)}.{_quoted(parts[-1])}"
         if not spark.catalog.tableExists(own):
             raise NoSuchTableError(
-                f"CALL {procedure}: Spark's own catalog has no {subject}; expected a table of Parquet files, or a "
+                f"CALL {procedure}: Spark's own catalog has no {subject}; expected a table of Parquet, ORC or Avro files, or a "
                 "directory as in 'parquet.`/data/events`'"
             )
         described = _Description.of(spark, own)
-        if described.provider != "parquet" or described.location is None:
+        if described.provider not in FORMATS or described.location is None:
             raise ValidationError(
-                f"CALL {procedure}: {subject}: expected a table of Parquet files (USING parquet), got one of {described.provider}"
+                f"CALL {procedure}: {subject}: expected a table of Parquet, ORC or Avro files (USING parquet, orc or avro), "
+                f"got one of {described.provider}"
             )
         columns = schema_from_spark(spark.table(own).schema)
         kinds = {one: _partition_type(columns, one, procedure) for one in described.partition_columns}
         arrow = columns.as_arrow()
         for one in kinds:
             arrow = arrow.remove(arrow.get_field_index(one))
-        return ParquetTable(
+        return FileTable(
             database=database,
             name=parts[-1],
+            file_format=described.provider,
             location=described.location,
             is_external=described.is_external,
             schema=arrow.remove_metadata(),
             partition_types=kinds,
         )
 
-    def rename(self, spark: Any, name: str) -> ParquetTable:
+    def rename(self, spark: Any, name: str) -> FileTable:
         """Give an external table another name in its database; its files stay."""
         spark.sql(f"ALTER TABLE {self._own} RENAME TO {_quoted(self.database)}.{_quoted(name)}")
-        return ParquetTable(self.database, name, self.location, self.is_external, self.schema, self.partition_types)
+        return replace(self, name=name)
 
     def drop(self, spark: Any) -> None:
         """Drop an external table; its files stay."""
