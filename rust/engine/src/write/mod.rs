@@ -39,6 +39,7 @@ mod plain_type;
 pub mod position_deletes;
 mod position_file;
 mod property_reader;
+mod read_ahead;
 mod repeated_text;
 mod rolling;
 mod router;

@@ -16,6 +16,7 @@ use super::file_shape::FileShape;
 use super::fit::Fit;
 use super::locations::{DATA_PATH, FileNames, Locations};
 use super::output::Outputs;
+use super::read_ahead::write_each;
 use super::rolling::Files;
 use super::router::{Arrangement, Router};
 use crate::error::{Error, Result};
@@ -106,9 +107,8 @@ pub fn write_data_files(
 }
 
 fn route(data: &mut dyn RecordBatchReader, fit: &Fit, router: &mut Router) -> Result<()> {
-    for batch in data {
-        router.write(&fit.apply(&batch.map_err(unreadable)?)?)?;
-    }
+    let batches = data.map(|batch| batch.map_err(unreadable));
+    write_each(batches, |batch| router.write(&fit.apply(&batch)?))?;
     router.finish()
 }
 
