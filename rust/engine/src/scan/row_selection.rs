@@ -50,11 +50,12 @@ impl RowSelection {
                 return Err(wrong().into());
             };
             let set = sets.entry(task).or_default();
-            for position in positions.values().iter().skip(start).take(run.len()) {
-                let position = u64::try_from(*position).map_err(|_| wrong())?;
-                if set.try_push(position).is_err() {
-                    set.insert(position);
-                }
+            let of_task = positions.values().iter().skip(start).take(run.len());
+            let of_task: Result<Vec<u64>, _> = of_task.map(|&pos| u64::try_from(pos)).collect();
+            let of_task = of_task.map_err(|_| wrong())?;
+            // Appending skips the search for the last position, which a bitmap does for each single one.
+            if set.append(of_task.iter().copied()).is_err() {
+                set.extend(of_task);
             }
             start += run.len();
         }
