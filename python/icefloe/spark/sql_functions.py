@@ -1,7 +1,8 @@
 """Iceberg's partition transforms as functions of Spark SQL.
 
-Without a jar there are no functions with a namespace, such as ``system.bucket`` of the Java runtime; a prefix takes its place. Spark gives
-a registered function one type of result, so there is one ``truncate`` for each type.
+Without a jar Spark has no functions with a namespace, such as ``system.bucket`` of the Java runtime; a prefix takes its place. Spark gives
+a registered function one type of result, so there is one ``truncate`` for each type. Statements of ``icefloe.spark.sql`` may call the
+functions of an attached catalog by their full names.
 """
 
 from __future__ import annotations
@@ -63,6 +64,24 @@ def register(spark: Any = None, *, prefix: str = "iceberg_", decimals: Sequence[
         udf = udf_of(functools.partial(_of_pandas, kernel) if pandas else kernel, result, arguments, pandas=pandas)
         session.udf.register(prefix + function, udf)
     return [prefix + function for function in made]
+
+
+def registered(spark: Any, kind: str, spark_type: str | None = None) -> str:
+    """Register ``bucket``, or ``truncate`` of one type, as a temporary function of a session's SQL, and return its name.
+
+    Args:
+        spark: Session.
+        kind: ``bucket`` or ``truncate``.
+        spark_type: Type of the result in Spark; None for a number of a bucket.
+
+    Returns:
+        The name of a function of a number of buckets, or a width, and a value.
+    """
+    name = "_".join(["icefloe", kind, *re.findall(r"\w+", spark_type or "")])
+    kernel, pandas = functools.partial(parametrised, kind, None), not has_arrow_udf()
+    udf = udf_of(functools.partial(_of_pandas, kernel) if pandas else kernel, spark_type or "int", 2, pandas=pandas)
+    spark.udf.register(name, udf)
+    return name
 
 
 def _of_pandas(kernel: Callable[..., pa.Array], *arrays: pa.Array) -> pa.Array:

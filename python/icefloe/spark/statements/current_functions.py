@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from icefloe.spark.lexer import words_of
 from icefloe.spark.statements.literals import literal_text
+from icefloe.spark.statements.select_list import is_whole_item, select_lists
 from icefloe.spark.types.conform import quoted
 
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ _NAMES = {
     "CURRENT_CATALOG": "current_catalog()",
     **dict.fromkeys(("CURRENT_DATABASE", "CURRENT_SCHEMA"), "current_schema()"),
 }
-_ENDS_OF_ITEM = (",", "FROM", ")", "WHERE", "UNION", "EXCEPT", "INTERSECT", "LIMIT")
-_ENDS_OF_LIST = ("FROM", "WHERE", "GROUP", "ORDER", "HAVING", "LIMIT", "UNION", "EXCEPT", "INTERSECT", "VALUES")
 
 
 def with_current_namespace(text: str, current: CurrentNamespace) -> str:
@@ -31,15 +30,13 @@ def with_current_namespace(text: str, current: CurrentNamespace) -> str:
         "SELECT 'lake' AS `current_catalog()`, upper('db')"
     """
     words = words_of(text)
-    in_list = _in_select_lists(words)
+    in_list = select_lists(words)
     for index in range(len(words) - 3, -1, -1):
         name = words[index].text.upper()
         if name not in _NAMES or words[index].kind != "word" or not _is_call(words, index):
             continue
         value = literal_text(current.catalog if name == "CURRENT_CATALOG" else current.quoted_namespace)
-        after = words[index + 3] if index + 3 < len(words) else None
-        begins = index > 0 and words[index - 1].is_keyword("SELECT", "DISTINCT", ",")
-        if in_list[index] and begins and (after is None or after.is_keyword(*_ENDS_OF_ITEM)):
+        if is_whole_item(words, in_list, index, index + 2):
             value = f"{value} AS {quoted(_NAMES[name])}"
         text = f"{text[: words[index].start]}{value}{text[words[index + 2].end :]}"
     return text
@@ -49,19 +46,3 @@ def _is_call(words: list[Word], index: int) -> bool:
     """Return whether a name without another before it is followed by empty parentheses."""
     is_qualified = index > 0 and words[index - 1].is_keyword(".")
     return not is_qualified and words[index + 1].is_keyword("(") and words[index + 2].is_keyword(")")
-
-
-def _in_select_lists(words: list[Word]) -> list[bool]:
-    """Return for each word whether it is directly in the list after SELECT, not in parentheses within the list."""
-    found, states = [], [False]
-    for word in words:
-        if word.is_keyword("SELECT"):
-            states[-1] = True
-        elif word.is_keyword(*_ENDS_OF_LIST):
-            states[-1] = False
-        found.append(states[-1])
-        if word.is_keyword("("):
-            states.append(False)
-        elif word.is_keyword(")") and len(states) > 1:
-            states.pop()
-    return found

@@ -75,7 +75,7 @@ def merge(statement: Statement, text: str) -> DataFrame:
         table = evolved_table(table, source.schema, clauses, (target, source_alias), case_sensitive=exact)
     structs = to_spark_schema(table.schema()), source.schema
     with ScalarSubqueries(statement) as subqueries:
-        scope = MergeScope(target, source_alias, *structs, statement.spark, subqueries)
+        scope = MergeScope(target, source_alias, *structs, statement, subqueries)
         on = OnCondition.of(condition, scope)
         keyed, keys, only_if = _keyed(statement, source, on)
         of_pairs = _all_of(on.of_pairs)

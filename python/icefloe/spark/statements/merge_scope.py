@@ -11,19 +11,21 @@ from pyspark.sql import types as spark_types
 from sqlglot import exp
 
 from icefloe.exceptions import FeatureUnsupportedError, ResolveError, SchemaMismatchError
-from icefloe.spark.session import is_case_sensitive
 from icefloe.spark.statements.assignment import stored
+from icefloe.spark.statements.catalog_functions import with_catalog_functions
 from icefloe.spark.statements.column_names import column_named, folded
 from icefloe.spark.statements.determinism import calls_function, check_deterministic_pairs
 from icefloe.spark.statements.parsed_query import parsed
 from icefloe.spark.types.conform import fits, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from pyspark.sql import DataFrame
 
+    from icefloe.spark.statements.function_call import FunctionCall
     from icefloe.spark.statements.scalar_subquery import ScalarSubqueries
+    from icefloe.spark.statements.statement import Statement
 
 
 class MergeScope:
@@ -34,19 +36,25 @@ class MergeScope:
         source: Alias of the source.
         struct: Spark schema of the target.
         source_struct: Spark schema of the source.
-        spark: Session.
+        statement: The statement.
         subqueries: Scalar subqueries of the statement.
     """
 
     def __init__(  # noqa: PLR0913 - the parts of one statement
-        self, target: str, source: str, struct: Any, source_struct: Any, spark: Any, subqueries: ScalarSubqueries
+        self,
+        target: str,
+        source: str,
+        struct: Any,
+        source_struct: Any,
+        statement: Statement,
+        subqueries: ScalarSubqueries,
     ) -> None:
         self.struct = struct
         self.target = target
         self._source_struct = source_struct
-        self._spark = spark
+        self._statement = statement
         self._subqueries = subqueries
-        self.case_sensitive = is_case_sensitive(spark)
+        self.case_sensitive = statement.case_sensitive()
         self._aliases = {self._folded(target): "target", self._folded(source): "source"}
         self._columns = {"target": list(struct.names), "source": list(source_struct.names)}
 
@@ -73,7 +81,8 @@ class MergeScope:
                 f"MERGE, {clause}: subqueries are not supported here; expected columns of both tables, got {text}: compute the subquery in "
                 "the query of USING, as a column of the source"
             )
-        return _spliced(text, [(begin - start, end - start, new) for begin, end, new in self._edits(tree, side)])
+        spliced = _spliced(text, [(begin - start, end - start, new) for begin, end, new in self._edits(tree, side)])
+        return with_catalog_functions(self._statement, spliced, self._kinds_of)
 
     def condition(self, text: str, side: str | None, clause: str) -> str:
         """Return a condition as :meth:`rewritten` does.
@@ -120,12 +129,17 @@ class MergeScope:
             )
         return self._named("target", parts[0]) or parts[0]
 
+    def _kinds_of(self, _: str, __: Sequence[FunctionCall], arguments: Sequence[str]) -> list[str]:
+        """Return Spark's names of the types of expressions over both sides."""
+        schema = self._no_pairs.select(*map(F.expr, arguments)).schema
+        return [field.dataType.simpleString().lower() for field in schema.fields]
+
     @cached_property
     def _no_pairs(self) -> DataFrame:
         """A frame of no rows with both sides as structs, over which Spark finds the types of values."""
         sides = {"target": self.struct, "source": self._source_struct}
         pairs = spark_types.StructType([spark_types.StructField(name, struct) for name, struct in sides.items()])
-        frame: DataFrame = self._spark.createDataFrame([], pairs)
+        frame: DataFrame = self._statement.spark.createDataFrame([], pairs)
         return frame
 
     def stored(self, values: Mapping[str, str]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from icefloe.exceptions import ValidationError
 from icefloe.spark.lexer import words_of
 from icefloe.spark.metadata_tables import metadata_frame, metadata_rows
 from icefloe.spark.reader.read import read, resolve_scan
+from icefloe.spark.statements.catalog_functions import run_query
 from icefloe.spark.statements.current_functions import with_current_namespace
 from icefloe.spark.statements.parsed_query import parsed
 from icefloe.spark.statements.pushdown import Pushdown, QueryColumns, row_filter
@@ -66,7 +67,7 @@ def frame_of_query(
         return run(statement, command + counted)
     edits, given = _placed_frames(statement, tree, tables, columns, frames)
     if not given:
-        return run(statement, command + text)
+        return run_query(statement, command, text)
     edits += _qualifiers(text, tables, edits)
     edits += star_edits(
         text,
@@ -76,7 +77,7 @@ def frame_of_query(
             if columns.hidden and table.reference.metadata_table is None
         },
     )
-    return run(statement, command + _edited(text, edits), given)
+    return run_query(statement, command, _edited(text, edits), given)
 
 
 def _placed_frames(
@@ -115,7 +116,7 @@ def _frame_of_unparsed_query(
     if not tables:
         if frames or names_catalog(statement, text):
             raise error
-        return run(statement, command + text)
+        return run_query(statement, command, text)
     edits: list[tuple[int, int, str]] = []
     given: dict[str, DataFrame] = {}
     for table in tables:
@@ -124,7 +125,7 @@ def _frame_of_unparsed_query(
         alias = "" if table.has_alias else f" AS {_quoted(table.reference.identifier[-1])}"
         edits.append((table.start, table.end, f"{{{name}}}{alias}"))
     try:
-        frame = run(statement, command + _edited(text, edits), given)
+        frame = run_query(statement, command, _edited(text, edits), given)
         # Over Spark Connect, reading the schema makes Spark parse the query.
         _ = frame.schema
     except ParseException as refusal:
