@@ -171,6 +171,28 @@ OUTLIVED_DELETES = (
 )
 """Deletes of a partition whose data files are all newer, and of a table without data files."""
 
+REMOVED_DELETES = (
+    Step("row_delta", deletes=("d0:a",)),
+    Step("row_delta", keys=("e1:b", "f1:b")),
+    Step("row_delta", keys=("e2:a", "e2:c")),
+    append("a3:a", "b3:b", "c3:c"),
+    Step("row_delta", keys=("f4:b",)),
+    Step("row_delta", keys=("f5:c",)),
+    Step("row_delta", unused=("f4",)),
+    Step("row_delta", ("b7:b",), keys=("e7:a",), remove=("b3",), unused=("f5",)),
+    Step("row_delta", keys=("f8:a",), unused=("e7",)),
+    Step("delete", remove=("c3",)),
+)
+"""Delete files that are removed by name, beside older ones of the same and of other partitions and manifests."""
+REMOVED_DELETES_OF_SPECS = (
+    Step("row_delta", keys=("e0:a",)),
+    Step("remove_field", text="part"),
+    Step("row_delta", keys=("e2",)),
+    append("u3"),
+    Step("row_delta", keys=("f4",)),
+    Step("row_delta", unused=("f4",)),
+)
+
 SCRIPTS = [
     Script("merged_early", (*appends(9), Step("delete", remove=("f1", "f3")), *appends(4, 9)), MERGE_EARLY),
     Script("not_merged", (*appends(4), Step("delete", remove=("f1",)), *appends(2, 4)), NO_MERGE),
@@ -202,6 +224,10 @@ SCRIPTS = [
     Script("outlived_deletes", OUTLIVED_DELETES, {}),
     Script("outlived_deletes_merged", OUTLIVED_DELETES, {"commit.manifest.min-count-to-merge": "2"}),
     Script("outlived_deletes_unmerged", OUTLIVED_DELETES, NO_MERGE),
+    Script("removed_deletes", REMOVED_DELETES, {}),
+    Script("removed_deletes_merged", REMOVED_DELETES, {"commit.manifest.min-count-to-merge": "2"}),
+    Script("removed_deletes_unmerged", REMOVED_DELETES, NO_MERGE),
+    Script("removed_deletes_of_specs", REMOVED_DELETES_OF_SPECS, {}),
     Script("emptied", EMPTIED, {}),
     Script("emptied_unmerged", EMPTIED, NO_MERGE),
     Script("specs", SPECS, MERGE_EARLY),

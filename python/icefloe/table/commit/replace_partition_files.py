@@ -98,6 +98,10 @@ class ReplacePartitionFiles(OverwriteFiles):
         updates, requirements = super().stage(base, attempt)
         return updates, (*requirements, AssertDefaultSpecId(default_spec_id=partitions.spec.spec_id))
 
+    def _named_deletes(self) -> list[pa.Array]:
+        """Return nothing: delete files are removed with their partitions."""
+        return []
+
     def _check_added_data(self, newest: TableMetadata, head: Snapshot, changes: ConcurrentChanges) -> None:
         assert self._partitions is not None, "commit() sets them"
         check_no_data_in_partitions(changes.without(changes.replacements), self._partitions)

@@ -294,6 +294,10 @@ class SnapshotProducer(ABC):
         filtered = self._writer.remove(base, inherited, pc.unique(pa.concat_arrays(paths)))
         return pa.Table.from_batches([filtered.manifests]), [filtered.deleted]
 
+    def _named_deletes(self) -> list[pa.Array]:
+        """Return the paths of the delete files that the change removes by name."""
+        return self._deleted_deletes
+
     def _unused_deletes(
         self, base: TableMetadata, previous: pa.Table, data: pa.Table, removed: list[pa.RecordBatch]
     ) -> list[pa.Array]:
@@ -303,7 +307,8 @@ class SnapshotProducer(ABC):
             return []
         oldest = pc.min(data.column("min_sequence_number")).as_py()
         limit = base.last_sequence_number if oldest is None else min(oldest, base.last_sequence_number)
-        unused = unused_deletes(self._writer, base, deletes, limit, removed, self._covered_deletes)
+        named = pa.concat_arrays([pa.array([], pa.string()), *self._named_deletes()])
+        unused = unused_deletes(self._writer, base, deletes, limit, removed, self._covered_deletes, named)
         return [unused] if len(unused) > 0 else []
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from icefloe.table.commit.manifests_of_partitions import may_list_partitions
 from icefloe.table.commit.summary import DATA, POSITION_DELETES
 
 if TYPE_CHECKING:
@@ -23,10 +24,12 @@ def unused_deletes(  # noqa: PLR0913 - each decides which files are unused
     oldest: int,
     removed: list[pa.RecordBatch],
     covered: list[pa.Array],
+    named: pa.Array,
 ) -> pa.Array:
     """Return the paths of live delete files that are older than every data file, or apply to removed data files alone.
 
-    Only manifests that may list such files are read.
+    Only manifests that may list such files are read. As in the Java reference, a commit that names delete files to remove drops older ones
+    from manifests alone that may list a file of a partition of the named ones.
 
     Args:
         writer: The writer of the commit.
@@ -36,6 +39,7 @@ def unused_deletes(  # noqa: PLR0913 - each decides which files are unused
         removed: Entries of the data files that the commit removes.
         covered: Paths of delete files that apply to removed data files alone. Position delete files that refer to one removed data file
             need not be among them.
+        named: Paths of delete files that the commit removes by name.
     """
     specs = pa.array([], pa.int32())
     paths = pa.array([], pa.string())
@@ -44,16 +48,38 @@ def unused_deletes(  # noqa: PLR0913 - each decides which files are unused
         data = entries.filter(pc.equal(entries.column("content"), DATA))
         specs, paths = _array(pc.unique(data.column("spec_id"))), _array(data.column("file_path").cast(pa.string()))
     may_be_older = pc.less(manifests.column("min_sequence_number"), oldest)
+    older = _older(writer, base, manifests, may_be_older, (oldest, named))
     read = manifests.filter(pc.or_(may_be_older, pc.is_in(manifests.column("partition_spec_id"), specs)))
+    if read.num_rows == 0:
+        return older
+    found = writer.live_entries(base, read)
+    is_dangling = pc.and_(pc.equal(found.column("content"), POSITION_DELETES), pc.is_in(referenced_paths(found), paths))
+    own = found.column("file_path").cast(pa.string())
+    is_covered = pc.is_in(own, pa.concat_arrays([paths.slice(0, 0), *covered]))
+    others = _array(own.filter(pc.or_(is_dangling, is_covered)))
+    return pc.unique(pa.concat_arrays([older, others]))
+
+
+def _older(
+    writer: ManifestWriter,
+    base: TableMetadata,
+    manifests: pa.Table,
+    may_be_older: pa.ChunkedArray,
+    limit: tuple[int, pa.Array],
+) -> pa.Array:
+    """Return the paths of delete files below a data sequence number."""
+    oldest, named = limit
+    read = manifests.filter(may_be_older)
+    if read.num_rows > 0 and len(named) > 0:
+        entries = writer.live_entries(base, manifests)
+        is_named = pc.is_in(entries.column("file_path").cast(pa.string()), named)
+        read = read.filter(may_list_partitions(base, read, entries.filter(is_named)))
     if read.num_rows == 0:
         return pa.array([], pa.string())
     found = writer.live_entries(base, read)
     numbers = found.column("sequence_number")
     is_older = pc.and_(pc.greater(numbers, 0), pc.less(numbers, oldest))
-    is_dangling = pc.and_(pc.equal(found.column("content"), POSITION_DELETES), pc.is_in(referenced_paths(found), paths))
-    own = found.column("file_path").cast(pa.string())
-    is_covered = pc.is_in(own, pa.concat_arrays([paths.slice(0, 0), *covered]))
-    return _array(own.filter(pc.or_(pc.or_(is_older, is_dangling), is_covered)))
+    return _array(found.column("file_path").cast(pa.string()).filter(is_older))
 
 
 def referenced_paths(deletes: pa.Table) -> pa.ChunkedArray:
