@@ -33,8 +33,6 @@ def test_a_wrong_option_leaves_no_view(sql, spark, name):
     assert not spark.catalog.tableExists("wrong")
 
 
-def test_an_attached_table_is_not_cached(sql, name):
-    with pytest.raises(FeatureUnsupportedError, match="expected CACHE TABLE name AS SELECT"):
-        sql(f"CACHE TABLE {name}")
-    with pytest.raises(FeatureUnsupportedError, match="attached tables are not cached"):
-        sql(f"UNCACHE TABLE {name}")
+def test_a_view_has_no_name_of_a_catalog(sql, name):
+    with pytest.raises(FeatureUnsupportedError, match=r"expected CACHE TABLE kept AS ..., got lake.db.kept"):
+        sql(f"CACHE TABLE lake.db.kept AS SELECT * FROM {name}")

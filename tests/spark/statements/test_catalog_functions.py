@@ -88,7 +88,9 @@ def test_functions_are_parts_of_queries(spark, sql, typed):
     correlated = (
         f"SELECT (SELECT max(lake.system.truncate(r.id + 9, t.n)) FROM range(0, 1) r) FROM {typed} t WHERE t.id = 34"
     )
-    with pytest.raises(ValidationError, match="lake.system.truncate: expected a number of type tinyint, .* got bigint"):
+    with pytest.raises(
+        ValidationError, match=r"lake.system.truncate: expected a number of type tinyint, .* got bigint"
+    ):
         sql(correlated)
     exists = f"SELECT id FROM {typed} t WHERE EXISTS (SELECT 1 FROM range(5) r WHERE lake.system.truncate(4, concat(t.n, r.id)) = 'iceb')"
     assert sql(exists) == [(34,)]

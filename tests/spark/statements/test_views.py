@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from icefloe.exceptions import FeatureUnsupportedError, ValidationError
+from icefloe.exceptions import FeatureUnsupportedError, NoSuchViewError, ValidationError
 from pyspark.errors import AnalysisException
 
 
@@ -39,7 +39,6 @@ def test_explain_returns_the_plan_of_a_query(sql, name, mode, plan):
     ("statement", "message"),
     [
         ("CREATE OR REPLACE VIEW v AS SELECT * FROM {t}", "CREATE OR REPLACE VIEW is not .*: CREATE OR REPLACE TEMP"),
-        ("uncache table {t}", "uncache table is not supported.*: attached tables are not cached: CACHE TABLE v AS"),
         ("ANALYZE TABLE {t} COMPUTE STATISTICS", "ANALYZE TABLE is not supported.*: CALL"),
         ("SHOW PARTITIONS {t}", "SHOW PARTITIONS is not supported.*partitions"),
         ("REPAIR TABLE {t}", "REPAIR TABLE is not supported.*: run it with spark.sql"),
@@ -55,3 +54,10 @@ def test_view_without_a_query_is_refused(sql, name):
         sql(f"CREATE TEMP VIEW v AS {name}")
     with pytest.raises(ValidationError, match="expected AS, got 'COMMENT'"):
         sql(f"CREATE TEMP VIEW v COMMENT 'x' AS SELECT * FROM {name}")
+
+
+def test_a_catalog_has_no_views_to_drop(sql, name):
+    assert sql("DROP VIEW IF EXISTS lake.db.nope") == sql(f"DROP VIEW IF EXISTS {name}") == []
+    assert sql(f"SELECT count(*) FROM {name}") == [(3,)]
+    with pytest.raises(NoSuchViewError, match=f"DROP VIEW: lake has no views; expected a temporary view, got {name}"):
+        sql(f"DROP VIEW {name}")

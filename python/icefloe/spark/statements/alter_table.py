@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from icefloe.exceptions import ValidationError
 from icefloe.spark.lexer import Cursor, split_items
 from icefloe.spark.statements.alter_columns import alter_columns
+from icefloe.spark.statements.default_collation import COLLATION, collation_named
 from icefloe.spark.statements.snapshot_refs import alter_ref
 from icefloe.spark.statements.table_clauses import check_not_reserved, properties_of, property_keys, sort_key
 from icefloe.spark.writer.partition_text import partition_field
@@ -25,6 +26,7 @@ _DISTRIBUTION = ("DISTRIBUTED", "BY", "PARTITION")
 _RESERVED = {
     "location": "ALTER TABLE ... SET LOCATION",
     "provider": "the clause USING in CREATE TABLE",
+    COLLATION: "ALTER TABLE ... DEFAULT COLLATION",
     "sort-order": "ALTER TABLE ... WRITE ORDERED BY",
     "identifier-fields": "ALTER TABLE ... SET IDENTIFIER FIELDS",
 }
@@ -48,14 +50,8 @@ def alter_table(statement: Statement, text: str) -> None:
         lake = reference.lake
         to = new[1:] if new[0].lower() == lake.name and len(new) > 2 else new
         lake.catalog.rename_table(reference.identifier, to if len(to) > 1 else (*reference.identifier[:-1], *to))
-    elif cursor.accept("SET", "TBLPROPERTIES"):
-        _commit(table, cursor, lambda change: _set_properties(change, properties_of(cursor)))
-    elif cursor.accept("UNSET", "TBLPROPERTIES"):
-        cursor.accept("IF", "EXISTS")
-        keys = property_keys(cursor)
-        _commit(table, cursor, lambda change: change.remove_properties(*keys))
-    elif cursor.accept("SET", "LOCATION"):
-        _commit(table, cursor, lambda change: change.update_location(cursor.string()))
+    elif _alters_properties(statement, table, cursor):
+        pass
     elif cursor.accept("SET", "IDENTIFIER", "FIELDS"):
         _schema(table, cursor, lambda update: update.set_identifier_fields(*_columns(cursor)), exact)
     elif cursor.accept("DROP", "IDENTIFIER", "FIELDS"):
@@ -69,11 +65,29 @@ def alter_table(statement: Statement, text: str) -> None:
         or alter_columns(table, cursor, case_sensitive=exact)
     ):
         raise cursor.error(
-            "ADD, ALTER, DROP or RENAME COLUMN, ADD, DROP or REPLACE PARTITION FIELD, SET or UNSET TBLPROPERTIES, SET LOCATION, "
+            "ADD, ALTER, DROP or RENAME COLUMN, ADD, DROP or REPLACE PARTITION FIELD, SET or UNSET TBLPROPERTIES, SET LOCATION, DEFAULT COLLATION, "
             "SET or DROP IDENTIFIER FIELDS, WRITE, CREATE, REPLACE or DROP BRANCH or TAG, or RENAME TO"
         )
     cursor.finish()
     reference.lake.refresh()
+
+
+def _alters_properties(statement: Statement, table: Table, cursor: Cursor) -> bool:
+    """Change the properties or the location of a table, and return whether the statement does so."""
+    if cursor.accept("SET", "TBLPROPERTIES"):
+        _commit(table, cursor, lambda change: _set_properties(change, properties_of(cursor)))
+    elif cursor.accept("UNSET", "TBLPROPERTIES"):
+        cursor.accept("IF", "EXISTS")
+        keys = property_keys(cursor)
+        _commit(table, cursor, lambda change: change.remove_properties(*keys))
+    elif cursor.accept("DEFAULT", "COLLATION"):
+        collation = collation_named(statement, ".".join(cursor.names()))
+        _commit(table, cursor, lambda change: change.set_properties({COLLATION: collation}))
+    elif cursor.accept("SET", "LOCATION"):
+        _commit(table, cursor, lambda change: change.update_location(cursor.string()))
+    else:
+        return False
+    return True
 
 
 def _commit(table: Table, cursor: Cursor, change: Any) -> None:

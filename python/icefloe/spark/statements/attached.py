@@ -82,6 +82,7 @@ class AttachedCatalog:
         self._session = SessionCatalog(spark)
         self._tables: dict[Identifier, tuple[str, str, Schema]] = {}
         self._databases: set[str] = set()
+        self.cached: dict[Identifier, Any] = {}
 
     def refresh(self) -> None:
         """Bring the tables in Spark's own catalog up to date: tables created, dropped or changed since by others.
@@ -131,7 +132,10 @@ class AttachedCatalog:
             prepared.result()
 
     def detach(self) -> None:
-        """Remove the tables from Spark's own catalog."""
+        """Remove the tables from Spark's own catalog, and their rows from its cache."""
+        for one in self.cached.values():
+            one.frame.unpersist()
+        self.cached.clear()
         for database in sorted(self._databases):
             self.spark.sql(f"DROP DATABASE IF EXISTS {database} CASCADE")
         self._tables.clear()

@@ -1,4 +1,4 @@
-"""CACHE TABLE ... AS: a query of attached tables, cached under a name of the session."""
+"""CACHE TABLE: a query of attached tables, cached under a name of the session, or an attached table."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from icefloe.exceptions import FeatureUnsupportedError
 from icefloe.spark.lexer import Cursor
+from icefloe.spark.statements.cached_table import cache_attached_table
 from icefloe.spark.statements.query import frame_of_query
 from icefloe.spark.statements.views import QUERIES
 from icefloe.spark.types.conform import quoted
@@ -15,29 +16,32 @@ if TYPE_CHECKING:
 
 
 def cache_table(statement: Statement, text: str) -> None:
-    """Run ``CACHE [LAZY] TABLE name [OPTIONS (...)] [AS] query``: a temporary view of this name, whose rows Spark caches.
+    """Run ``CACHE [LAZY] TABLE name [OPTIONS (...)] [[AS] query]``.
 
-    The view has the rows that the tables have now, also after they change.
+    With a query, the name is a temporary view, which has the rows that the tables have now, also after they change. Without one, it is
+    an attached table, of which queries read the current rows.
 
     Raises:
-        FeatureUnsupportedError: There is no query: an attached table is not cached, since each statement reads its newest version.
+        FeatureUnsupportedError: A view has the name of a table in a catalog.
     """
     cursor = Cursor(text)
     cursor.expect("CACHE")
-    lazy = "LAZY " if cursor.accept("LAZY") else ""
+    is_lazy = cursor.accept("LAZY")
     cursor.expect("TABLE")
     name = cursor.names()
+    start = cursor.index
     options = f" OPTIONS ({cursor.group()})" if cursor.accept("OPTIONS") else ""
-    has_query = cursor.accept("AS") or cursor.at(*QUERIES)
-    if not has_query or len(name) > 1:
+    if not cursor.accept("AS") and not cursor.at(*QUERIES):
+        cache_attached_table(statement, statement.references.resolve(name), Cursor(text, start), lazy=is_lazy)
+        return
+    if len(name) > 1:
         raise FeatureUnsupportedError(
-            f"CACHE TABLE: each statement reads the newest version of an attached table; expected CACHE TABLE name AS SELECT ..., got "
-            f"{'.'.join(name)}"
+            f"CACHE TABLE: the rows of a query are a view of the session; expected CACHE TABLE {name[-1]} AS ..., got {'.'.join(name)}"
         )
     view = quoted(name[0])
     frame_of_query(statement, cursor.rest()).createTempView(view)
     try:
-        statement.spark.sql(f"CACHE {lazy}TABLE {view}{options}")
+        statement.spark.sql(f"CACHE {'LAZY ' if is_lazy else ''}TABLE {view}{options}")
     except Exception:
         statement.spark.catalog.dropTempView(name[0])
         raise

@@ -78,6 +78,8 @@ def concerns(statement: Statement, text: str, words: list[Word], *, has_command:
     """
     if not statement.lakes:
         return False
+    if words[0].is_keyword("CLEAR") and has_command:
+        return True
     if names_catalog(statement, text) or _names_catalog_alone(statement, words):
         return True
     if (

@@ -13,6 +13,7 @@ from icefloe.exceptions import (
 )
 from icefloe.spark.lexer import Cursor
 from icefloe.spark.statements.column_definition import struct_of
+from icefloe.spark.statements.default_collation import COLLATION, collation_named
 from icefloe.spark.statements.query import frame_of_query
 from icefloe.spark.statements.table_clauses import check_not_reserved, properties_of
 from icefloe.spark.types.conform import quoted
@@ -38,6 +39,7 @@ _FILE_FORMATS = ("parquet", "orc", "avro")
 _RESERVED = {
     "location": "the clause LOCATION",
     "provider": "the clause USING",
+    "collation": "the clause DEFAULT COLLATION",
     "sort-order": "ALTER TABLE ... WRITE ORDERED BY after the creation",
     "identifier-fields": "ALTER TABLE ... SET IDENTIFIER FIELDS after the creation",
 }
@@ -59,6 +61,7 @@ class Definition:
         location: LOCATION.
         file_format: The file format that USING names; None if it names the table format.
         properties: TBLPROPERTIES, OPTIONS and COMMENT.
+        collation: The name after DEFAULT COLLATION.
         query: Text of the query after AS.
     """
 
@@ -72,6 +75,7 @@ class Definition:
     file_format: str | None = None
     location: str | None = None
     properties: dict[str, str] = field(default_factory=dict)
+    collation: str | None = None
     query: str | None = None
 
 
@@ -86,7 +90,8 @@ def create_table(statement: Statement, text: str) -> None:
     _check_names(statement, struct)
     schema = schema_from_spark(struct)
     spec = partition_spec(schema, made.partitioning, case_sensitive=statement.case_sensitive())
-    definition: dict[str, Any] = {"location": made.location, "partition_spec": spec, "properties": made.properties}
+    properties = {**_properties_of_spark(statement, made), **made.properties}
+    definition: dict[str, Any] = {"location": made.location, "partition_spec": spec, "properties": properties}
     if frame is None:
         make = lake.catalog.create_table
         if made.replace:
@@ -115,6 +120,14 @@ def drop_table(statement: Statement, text: str) -> None:
         if not if_exists:
             raise
     lake.refresh()
+
+
+def _properties_of_spark(statement: Statement, made: Definition) -> dict[str, str]:
+    """Return the properties that Spark gives a new table: its owner, who runs the statement, and its default collation."""
+    (owner,) = statement.values(["current_user()"])
+    if made.collation is None:
+        return {"owner": owner}
+    return {"owner": owner, COLLATION: collation_named(statement, made.collation)}
 
 
 def parsed_definition(text: str) -> Definition:
@@ -174,6 +187,8 @@ def _clause(cursor: Cursor, made: Definition) -> None:
         properties = properties_of(cursor)
         check_not_reserved(properties, _RESERVED, "TBLPROPERTIES")
         made.properties.update(properties)
+    elif cursor.accept("DEFAULT", "COLLATION"):
+        made.collation = ".".join(cursor.names())
     elif cursor.accept("COMMENT"):
         made.properties["comment"] = cursor.string()
     elif cursor.accept("LOCATION"):
@@ -206,7 +221,9 @@ def _unknown_clause(cursor: Cursor) -> Exception:
             f"CREATE TABLE: {word.text.upper()} is not supported; expected TBLPROPERTIES, PARTITIONED BY and, after the creation, "
             f"ALTER TABLE ... WRITE ORDERED BY, got {word.text.upper()}"
         )
-    return cursor.error("USING, PARTITIONED BY, CLUSTERED BY, COMMENT, LOCATION, OPTIONS, TBLPROPERTIES or AS")
+    return cursor.error(
+        "USING, PARTITIONED BY, CLUSTERED BY, COMMENT, LOCATION, DEFAULT COLLATION, OPTIONS, TBLPROPERTIES or AS"
+    )
 
 
 def _take_format(cursor: Cursor, made: Definition) -> None:

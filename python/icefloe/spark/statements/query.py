@@ -11,6 +11,7 @@ from icefloe.exceptions import ValidationError
 from icefloe.spark.lexer import words_of
 from icefloe.spark.metadata_tables import metadata_frame, metadata_rows
 from icefloe.spark.reader.read import read, resolve_scan
+from icefloe.spark.statements.cached_table import cached_rows
 from icefloe.spark.statements.catalog_functions import run_query
 from icefloe.spark.statements.current_functions import with_current_namespace
 from icefloe.spark.statements.parsed_query import parsed
@@ -156,6 +157,10 @@ def _table_frame(statement: Statement, table: TableInQuery, columns: QueryColumn
     reference = table.reference
     if reference.metadata_table is not None:
         return _whole_table_frame(statement, reference)
+    if not reference.version and not columns.hidden:
+        cached = cached_rows(statement.spark, reference)
+        if cached is not None:
+            return cached
     part = pushdown_of(statement, table, columns)
     return read(
         reference.table,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _NUMBERED = re.compile(r"(bucket|truncate)\[(\d+)\]")
 _TIMES = ("year", "month", "day", "hour")
-_OF_SPARK = ("comment", "owner", "provider", "location", "external", "is_managed_location", "table_type")
+_OF_SPARK = ("comment", "owner", "collation", "provider", "location", "external", "is_managed_location", "table_type")
 """Properties that Spark reports in rows of their own, or not at all."""
 _OF_METADATA_TABLES = ("current-snapshot-id", "format")
 _REDACTED = "*********(redacted)"

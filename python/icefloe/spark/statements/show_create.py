@@ -9,6 +9,7 @@ from pyspark.sql import types as spark_types
 
 from icefloe.exceptions import ValidationError
 from icefloe.spark.lexer import Cursor
+from icefloe.spark.statements.default_collation import COLLATION
 from icefloe.spark.statements.literals import literal_text
 from icefloe.spark.statements.reported_properties import transformed_column, without_secrets
 from icefloe.spark.types.conform import quoted
@@ -42,11 +43,15 @@ def _statement(reference: Reference, spark: Any) -> str:
     columns = ",\n".join(f"  {_field(field, ' ')}" for field in to_spark_schema(table.schema()).fields)
     name = ".".join(_name(part) for part in (reference.lake.name, *reference.identifier))
     properties = {"format-version": str(table.metadata.format_version), **table.properties}
-    comment = properties.pop("comment", None)
+    comment, collation = properties.pop("comment", None), properties.pop(COLLATION, None)
+    # The owner of a new table is the user who creates it.
+    if properties.get("owner") == spark.sql("SELECT current_user()").first()[0]:
+        del properties["owner"]
     lines = [f"CREATE TABLE {name} (\n{columns})", "USING iceberg"]
     partitioning = partitioning_of(table)
     lines += [f"PARTITIONED BY ({', '.join(partitioning)})"] if partitioning else []
     lines += [] if comment is None else [f"COMMENT {literal_text(comment)}"]
+    lines += [] if collation is None else [f"DEFAULT COLLATION {collation}"]
     lines += [f"LOCATION {literal_text(table.location())}", "TBLPROPERTIES ("]
     shown = without_secrets(properties, spark)
     pairs = [f"  {literal_text(key)} = {literal_text(value)}" for key, value in shown.items()]

@@ -13,6 +13,7 @@ from icefloe.spark.statements.alter_table import alter_table
 from icefloe.spark.statements.attached import attached_catalogs
 from icefloe.spark.statements.brackets import check_one_statement
 from icefloe.spark.statements.cached_query import cache_table
+from icefloe.spark.statements.cached_table import clear_cache, uncache_table
 from icefloe.spark.statements.call import call
 from icefloe.spark.statements.change_rows import delete, truncate, update
 from icefloe.spark.statements.comments import comment_on
@@ -41,7 +42,7 @@ from icefloe.spark.statements.show_create import show_create_table
 from icefloe.spark.statements.show_functions import show_functions
 from icefloe.spark.statements.statement import Statement, run
 from icefloe.spark.statements.use import set_catalog, show_current_namespace, use
-from icefloe.spark.statements.views import QUERIES, create_view, explain
+from icefloe.spark.statements.views import QUERIES, create_view, drop_view, explain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -71,7 +72,10 @@ _COMMANDS: dict[tuple[str, ...], Callable[[Statement, str], Any]] = {
         for temporary in ("TEMP", "TEMPORARY")
     },
     ("EXPLAIN",): explain,
+    ("DROP", "VIEW"): drop_view,
     ("CACHE",): cache_table,
+    ("UNCACHE", "TABLE"): uncache_table,
+    ("CLEAR", "CACHE"): clear_cache,
     ("SET", "VAR"): set_variables,
     ("SET", "VARIABLE"): set_variables,
     ("REFRESH",): refresh_table,
@@ -91,9 +95,6 @@ _COMMANDS: dict[tuple[str, ...], Callable[[Statement, str], Any]] = {
 }
 _TEMPORARY_VIEW = "CREATE OR REPLACE TEMPORARY VIEW v AS SELECT ... makes a view of the session"
 _INSTEAD = {
-    (
-        "UNCACHE",
-    ): "attached tables are not cached: CACHE TABLE v AS SELECT ... caches the rows of a query, which UNCACHE TABLE v releases",
     ("CREATE", "VIEW"): _TEMPORARY_VIEW,
     ("CREATE", "OR", "REPLACE", "VIEW"): _TEMPORARY_VIEW,
     ("ANALYZE",): "CALL lake.system.compute_table_stats('db.events') computes statistics",

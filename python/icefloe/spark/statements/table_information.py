@@ -45,6 +45,7 @@ def table_facts(reference: Reference, spark: Any) -> dict[str, str]:
     facts = {
         "Type": "MANAGED",
         "Comment": table.properties.get("comment"),
+        "Collation": table.properties.get("collation"),
         "Location": table.location(),
         "Provider": "iceberg",
         "Owner": table.properties.get("owner"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from icefloe.exceptions import NoSuchViewError
 from icefloe.spark.lexer import Cursor
 from icefloe.spark.statements.query import frame_of_query
 from icefloe.spark.types.conform import quoted
@@ -47,3 +48,21 @@ def explain(statement: Statement, text: str) -> DataFrame:
     if not cursor.at(*QUERIES):
         raise cursor.error("a query after EXPLAIN")
     return frame_of_query(statement, cursor.rest(), command=f"EXPLAIN {mode}")
+
+
+def drop_view(statement: Statement, text: str) -> None:
+    """Run ``DROP VIEW [IF EXISTS] name`` of an attached catalog, which has no views.
+
+    Raises:
+        NoSuchViewError: There is no IF EXISTS.
+    """
+    cursor = Cursor(text)
+    cursor.expect("DROP", "VIEW")
+    if_exists = cursor.accept("IF", "EXISTS")
+    lake, identifier = statement.references.locate(cursor.names())
+    cursor.finish()
+    if not if_exists:
+        name = ".".join((lake.name, *identifier))
+        raise NoSuchViewError(
+            f"DROP VIEW: {lake.name} has no views; expected a temporary view, got {name}: DROP TABLE drops a table"
+        )
