@@ -32,6 +32,7 @@ from icefloe.spark.reader.read_task import ReadTask
 from icefloe.spark.session import active_session
 from icefloe.spark.table_options import TableOptions
 from icefloe.spark.types.conform import conform_schema, matched_names
+from icefloe.spark.types.exact_names import check_names_in_task
 from icefloe.spark.types.nullability import check_not_null
 from icefloe.spark.types.to_spark import read_schema, to_arrow_schema, to_spark_schema
 from icefloe.spark.writer.commit import (
@@ -237,7 +238,8 @@ class IcefloeWriter(DataSourceArrowWriter):
         mode: Effect on the rows that the table has.
         isolation: Concurrent commits that an overwrite tolerates.
         table_uuid: UUID of the table that the tasks write files for.
-        merged: The ``StructType`` of the rows where the commit merges it into the table's schema; None without schema merging.
+        struct: The ``StructType`` of the rows.
+        merges: Whether the commit merges the schema of the rows into the table's.
     """
 
     def __init__(  # noqa: PLR0913  the parts of a write
@@ -248,13 +250,15 @@ class IcefloeWriter(DataSourceArrowWriter):
         isolation: Isolation,
         *,
         table_uuid: str,
-        merged: Any = None,
+        struct: Any,
+        merges: bool = False,
     ) -> None:
         self._options = options
         self._task = task
         self._mode = mode
         self._isolation = isolation
-        self._merged = merged
+        self._struct = struct
+        self._merges = merges
         self._table_uuid = table_uuid
 
     @staticmethod
@@ -283,9 +287,9 @@ class IcefloeWriter(DataSourceArrowWriter):
         table = options.load()
         isolation = overwrite_isolation(table, others)
         transaction = table.transaction()
-        merged = schema if flag(others, "merge-schema") else None
-        if merged is not None:
-            merge_schema(transaction, merged)
+        merges = flag(others, "merge-schema")
+        if merges:
+            merge_schema(transaction, schema)
         layout = WriteLayout.of(transaction.table_metadata, others)
         conform_schema(
             schema,
@@ -294,10 +298,12 @@ class IcefloeWriter(DataSourceArrowWriter):
             check_ordering=flag(others, "check-ordering"),
         )
         task = data_task(table, presorted=False, layout=layout)
-        return IcefloeWriter(options, task, mode, isolation, table_uuid=str(table.metadata.table_uuid), merged=merged)
+        uuid = str(table.metadata.table_uuid)
+        return IcefloeWriter(options, task, mode, isolation, table_uuid=uuid, struct=schema, merges=merges)
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> FilesWritten:
         """Write the rows of one task."""
+        check_names_in_task(self._struct, self._task.schema)
         files = self._task.write(iterator)
         return FilesWritten(None if files is None else batch_to_ipc(files), AuditSettings.of_task())
 
@@ -316,9 +322,9 @@ class IcefloeWriter(DataSourceArrowWriter):
         destination = audited_destination(audit, table, options.get("branch"), summary_properties(options))
         change = FileChange(mode=self._mode, options=options, destination=destination, isolation=self._isolation)
         with table.transaction() as transaction:
-            if self._merged is not None:
+            if self._merges:
                 with files_deleted_on_failure(table, [] if files is None else [files]):
-                    merge_schema(transaction, self._merged)
+                    merge_schema(transaction, self._struct)
                     _check_same_schema(transaction.table_metadata, self._task)
             change.stage(transaction, files)
 

@@ -13,6 +13,7 @@ from icefloe.spark.stream.epoch import QUERY_ID_PROPERTY, Epoch
 from icefloe.spark.stream.epoch_commit import commit_epoch
 from icefloe.spark.stream.sink_table import check_sink_table
 from icefloe.spark.types.conform import conform_schema
+from icefloe.spark.types.exact_names import check_names_in_task
 from icefloe.spark.worker_process import reduce_fixed_costs
 from icefloe.spark.writer.failed_job import delete_files_of_failed_job
 from icefloe.spark.writer.write_task import collected, data_task
@@ -62,6 +63,7 @@ class IcefloeStreamWriter(DataSourceStreamWriter, DataSourceArrowWriter):
         table = options.table.load()
         check_sink_table(table, options)
         conform_schema(schema, table.schema())
+        self._struct = schema
         self._task = data_task(table, presorted=False)
         self._table_uuid = str(table.metadata.table_uuid)
         self._table: Table | None = table
@@ -71,6 +73,7 @@ class IcefloeStreamWriter(DataSourceStreamWriter, DataSourceArrowWriter):
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> EpochFiles:
         """Write the rows of one task."""
+        check_names_in_task(self._struct, self._task.schema)
         files = self._task.write(iterator)
         context = TaskContext.get()
         query_id = None if context is None else context.getLocalProperty(QUERY_ID_PROPERTY)

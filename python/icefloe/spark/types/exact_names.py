@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyspark import TaskContext
 from pyspark.sql import types as spark_types
 
 from icefloe.exceptions import SchemaMismatchError
+from icefloe.spark.session import CASE_SENSITIVE
+from icefloe.spark.types.to_spark import to_spark_schema
 
 
 def check_exact_names(given: Any, wanted: Any) -> None:
@@ -26,6 +29,23 @@ def check_exact_names(given: Any, wanted: Any) -> None:
             f"rows do not fit the table: column {name!r} is not in the table; expected one of {', '.join(names)}: the session has "
             "spark.sql.caseSensitive=true"
         )
+
+
+def check_names_in_task(given: Any, schema: str) -> None:
+    """Check names as :func:`check_exact_names` does if the session of this task distinguishes case.
+
+    Spark hands the session's settings to tasks as local properties. Writers of data sources have no other access to them.
+
+    Args:
+        given: ``StructType`` of the rows.
+        schema: Schema of the table as JSON.
+
+    Raises:
+        SchemaMismatchError: The table lacks a column or field.
+    """
+    context = TaskContext.get()
+    if context is not None and context.getLocalProperty(CASE_SENSITIVE) == "true":
+        check_exact_names(given, to_spark_schema(schema))
 
 
 def _first_unknown(given: Any, wanted: Any) -> tuple[str, list[str]] | None:
