@@ -47,6 +47,7 @@ class Statement:
         clauses: Clauses of a merge.
         keys: Keys of an upsert, or of a merge that has names instead of a condition.
         source: Rows of a merge or an upsert, and the table in subqueries.
+        source_keys: Values of every row of the source that the condition of a merge equates with columns of the table.
     """
 
     kind: str
@@ -55,6 +56,7 @@ class Statement:
     clauses: list[Clause] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
     source: pa.Table | None = None
+    source_keys: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -160,8 +162,11 @@ class TypedProgram:
         if pick < 0.45:
             return self._upsert()
         keys = self._keys() if self.random.random() < 0.3 else []
-        on = " and ".join(f"target.{quoted(key)} = source.{quoted(key)}" for key in keys) or self._on()
-        return Statement("merge", on, clauses=self._clauses(), keys=keys, source=self._source(keys or ["id"]))
+        on, computed = " and ".join(f"target.{quoted(key)} = source.{quoted(key)}" for key in keys), list[str]()
+        if not on:
+            on, computed = self._on()
+        clauses, source = self._clauses(), self._source(keys or ["id"])
+        return Statement("merge", on, clauses=clauses, keys=keys, source=source, source_keys=computed)
 
     def _rows_condition(self) -> str:
         if not self.sql_only:
@@ -193,20 +198,23 @@ class TypedProgram:
             rows = pa.Table.from_pylist(unique(rows.to_pylist(), keys), self.schema)
         return rows.select(self.random.sample(self.columns, len(self.columns)))
 
-    def _on(self) -> str:
+    def _on(self) -> tuple[str, list[str]]:
+        """Return the condition of a join, and the computed values in it that every row of the source has as keys."""
         keys = self.random.choice([["id"], ["id"], ["id"], ["id", "k"], ["id", self.random.choice(self.columns)], []])
         names = [name for name in dict.fromkeys(keys) if name != "p"]
         terms = [
             f"{self.sql.column(name, 'target')} {self.random.choice(['=', '=', '=', '<=>'])} {self.sql.column(name, 'source')}"
             for name in names
         ]
-        if self.random.random() < 0.1:
-            terms.append(f"target.n = {self.sql.value('int', ['source'], 1)}")
+        computed = [self.sql.value("int", ["source"], 1)] if self.random.random() < 0.1 else []
+        terms += [f"target.n = {value}" for value in computed]
         if not terms or self.random.random() < 0.35:
             sides = self.random.choice([["source"], ["target"], ["source", "target"]])
             terms.append(self.sql.condition(sides, 1))
+            # A condition on the source alone may leave out rows whose keys are out of range.
+            computed = [] if sides == ["source"] else computed
         self.random.shuffle(terms)
-        return " and ".join(terms)
+        return " and ".join(terms), computed
 
     def _clauses(self) -> list[Clause]:
         """Return at least one clause; only the last of each kind may be without a condition."""
