@@ -12,9 +12,9 @@ import pytest
 
 pytest.importorskip("grpc", reason="Spark Connect needs grpcio: pip install 'pyspark[connect]'")
 
-JOB = Path(__file__).parent / "connect_job.py"
-SERVER = Path(__file__).parent / "connect_server.py"
-DEFAULTS = Path(__file__).parent / "defaults"
+FOLDER = Path(__file__).parent
+SERVER = FOLDER / "connect_server.py"
+DEFAULTS = FOLDER / "defaults"
 
 
 @contextmanager
@@ -37,13 +37,24 @@ def server(folder, environment):
         yield int(printed[1])
 
 
-def test_connect_session_writes_deletes_merges_and_reads(tmp_path):
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("SPARK_", "PYSPARK_"))}
-    environment["SPARK_CONF_DIR"] = str(DEFAULTS)
-    with server(tmp_path, environment) as port:
-        command = [sys.executable, str(JOB), f"sc://127.0.0.1:{port}", str(tmp_path / "lake")]
-        ran = subprocess.run(
-            command, capture_output=True, text=True, timeout=600, check=False, env=environment, cwd=tmp_path
-        )
+@pytest.fixture(scope="module")
+def environment():
+    """The environment of the server and of its clients."""
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("SPARK_", "PYSPARK_"))}
+    return {**own, "SPARK_CONF_DIR": str(DEFAULTS)}
+
+
+@pytest.fixture(scope="module")
+def port(tmp_path_factory, environment):
+    with server(tmp_path_factory.mktemp("server"), environment) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("job", ["connect_job.py", "connect_statements_job.py"])
+def test_jobs_run_in_a_connect_session(tmp_path, environment, port, job):
+    command = [sys.executable, str(FOLDER / job), f"sc://127.0.0.1:{port}", str(tmp_path / "lake")]
+    ran = subprocess.run(
+        command, capture_output=True, text=True, timeout=600, check=False, env=environment, cwd=tmp_path
+    )
     assert ran.returncode == 0, ran.stdout + ran.stderr[-3000:]
     assert "connected" in ran.stdout
