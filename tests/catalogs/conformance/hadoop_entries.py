@@ -26,6 +26,8 @@ NO_KEY = {
     **NO_DIRECTORY,
     "backslash": "Azure takes it for a slash",
     "control character": "keys have none",
+    "delete character": "keys have none",
+    "non-character": "listings of keys in XML have none",
 }
 LACKS = {
     Capability.NAMESPACE_PROPERTIES: "a namespace is a directory",

@@ -13,12 +13,22 @@ WORDS = {"upper case", "digits", "keyword"}
 """The keys of `ODD_NAMES` that are ASCII letters, digits and underscores, and short."""
 TOO_LONG = dict.fromkeys(("255 characters", "256 characters"), "columns of names of databases hold 128 characters")
 NO_CHARACTERS_OF_HIVE_4 = dict.fromkeys(
-    ("backslash", "control character", "accent", "decomposed accent", "ideographs", "emoji"),
+    (
+        "backslash",
+        "control character",
+        "delete character",
+        "non-character",
+        "accent",
+        "decomposed accent",
+        "ideographs",
+        "emoji",
+    ),
     "a metastore of release 4 stores printable ASCII characters other than a backslash",
 )
 TRIMMED = {"space at the end": "a metastore removes spaces at the ends"}
 DOTS = dict.fromkeys(
-    ("dot", "two dots", "hidden"), "a metastore reads a dot in a table's name as the end of a database's"
+    ("dot", "two dots", "hidden", "dot at the end"),
+    "a metastore reads a dot in a table's name as the end of a database's",
 )
 
 

@@ -10,7 +10,16 @@ from tests.catalogs.conformance.catalog_under_test import CatalogUnderTest
 from tests.catalogs.rest.fault_proxy import Fault, fault_proxy
 
 UNREACHABLE = dict.fromkeys(
-    ("slash", "two dots", "percent", "percent encoded", "backslash", "placeholder", "control character"),
+    (
+        "slash",
+        "two dots",
+        "percent",
+        "percent encoded",
+        "backslash",
+        "placeholder",
+        "control character",
+        "delete character",
+    ),
     "the HTTP server refuses this character in the path of a request",
 )
 
@@ -25,6 +34,7 @@ class Rest(CatalogUnderTest):
         **UNREACHABLE,
         "dot": "the server separates levels by dots",
         "hidden": "the server separates levels by dots",
+        "dot at the end": "the server separates levels by dots",
     }
 
     @property

@@ -14,6 +14,7 @@ WITHOUT_DOTS = {
     "dot": "levels are joined by dots",
     "two dots": "levels are joined by dots",
     "hidden": "levels are joined by dots",
+    "dot at the end": "levels are joined by dots",
 }
 TOO_LONG = {"256 characters": "columns of names hold 255 characters"}
 TOO_LONG_BELOW = {**TOO_LONG, "255 characters": "all levels of a namespace share a column of 255 characters"}

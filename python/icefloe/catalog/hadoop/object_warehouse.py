@@ -6,6 +6,7 @@ would take, so that drops and commits order themselves. The mark is deleted afte
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -52,6 +53,8 @@ DROP_MARK = '{{"dropped-by-icefloe":"{0}"}}'
 MARK_SIZE = len(DROP_MARK.format("0" * 36))
 """Bytes of the mark of a drop: no metadata file is that short."""
 ROUNDS = 10
+_NOT_IN_KEYS = re.compile("[\\\\\x00-\x1f\x7f\ufffe\uffff]")
+"""Azure takes backslashes for slashes, clients refuse control characters, and XML, in which keys are listed, has no non-characters."""
 
 
 class ObjectWarehouse(Warehouse):
@@ -64,10 +67,10 @@ class ObjectWarehouse(Warehouse):
             ValidationError: A level cannot be a part of a key on every object store.
         """
         for level in levels:
-            if "\\" in level or any(ord(character) < ord(" ") for character in level):
+            if _NOT_IN_KEYS.search(level):
                 raise ValidationError(
-                    f"{level!r} cannot be a directory name in a hadoop catalog on an object store; expected no backslash and no control "
-                    "character"
+                    f"{level!r} cannot be a directory name in a hadoop catalog on an object store; expected no backslash, no control "
+                    "character and neither U+FFFE nor U+FFFF, which listings cannot contain"
                 )
         return super().location_of(levels)
 
