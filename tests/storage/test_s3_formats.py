@@ -99,3 +99,20 @@ def test_missing_files_and_wrong_formats_are_different_errors(io, bucket, file_f
     io.write(f"s3://{bucket}/text", b"no such file at all", overwrite=False)
     with pytest.raises(CorruptFileError, match="text"):
         rows_of(io, avro_task(f"s3://{bucket}/text", 1, file_format=file_format, length=19), ID)
+
+
+@pytest.mark.parametrize(("make", "name"), [(avro, "a"), (orc_file, "b"), (parquet, "c")])
+def test_existing_files_are_described_with_few_requests(io, far_io, line, bucket, tmp_path, make, name):
+    path = make(tmp_path / name, 1_000, 10)
+    location = uploaded(io, bucket, path)
+    described, without_ids = _core.describe_data_files(far_io, [location], context=context(schema(ID, DATA)), spec_id=0)
+    (row,) = described.to_pylist()
+    formats = {"a": "AVRO", "b": "ORC", "c": "PARQUET"}
+    assert (row["file_format"], row["record_count"], row["file_size_in_bytes"]) == (
+        formats[name],
+        1_000,
+        path.stat().st_size,
+    )
+    assert without_ids == 0
+    # The decoder of ORC files reads their end by itself.
+    assert len(line.requests) == {"a": 1, "b": 2, "c": 1}[name]

@@ -73,7 +73,7 @@ def add_files(
     dry_run: bool,
     yes: bool,
 ) -> int:
-    """Add existing Parquet FILES to a table where they are; only their footers and columns in doubt are read."""
+    """Add existing Parquet, ORC and Avro FILES to a table where they are; only footers, headers and columns in doubt are read."""
     keys = key_values(summary, "--summary")
     loaded = session.changeable_table(table)
     locations = [loaded.io.core.absolute(one) for one in files]
