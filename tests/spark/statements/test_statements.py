@@ -299,8 +299,8 @@ def test_namespaces_and_descriptions(sql, lake, name):
 
 
 def test_other_statements_are_refused_by_name(sql, name):
-    with pytest.raises(FeatureUnsupportedError, match="CACHE TABLE"):
-        sql(f"CACHE TABLE {name}")
+    with pytest.raises(FeatureUnsupportedError, match="REPAIR TABLE"):
+        sql(f"REPAIR TABLE {name}")
     with pytest.raises(ValidationError, match="does not parse"):
         sql(f"SELECT FROM WHERE {name}.x (")
 
