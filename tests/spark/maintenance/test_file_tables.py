@@ -11,7 +11,11 @@ from icefloe.exceptions import (
     ServiceUnavailableError,
     ValidationError,
 )
+from icefloe.partitioning import PartitionField, PartitionSpec
+from icefloe.schema import Schema
 from icefloe.spark import call
+from icefloe.transforms import IdentityTransform
+from icefloe.types import DateType, LongType, NestedField, StringType
 
 
 @pytest.fixture
@@ -141,6 +145,24 @@ def test_orc_tables_become_tables(spark, lake, made, procedure):
     assert {task.file.file_format for task in table.scan().plan_files()} == {"ORC"}
     assert table.scan("label = 'b'").to_arrow().column("id").to_pylist() == [2]
     assert [row["id"] for row in rows(table)] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("provider", ["parquet", "orc"])
+def test_files_of_a_table_of_spark_are_added(spark, lake, made, provider):
+    name = made(columns="id BIGINT, label STRING, day DATE", provider=provider)
+    spark.sql(f"INSERT INTO {name} VALUES (1, 'a', DATE '2026-11-01'), (2, 'b', DATE '2026-11-02')")
+    schema = Schema(
+        NestedField(1, "id", LongType()), NestedField(2, "label", StringType()), NestedField(3, "day", DateType())
+    )
+    spec = PartitionSpec(PartitionField(3, 1000, IdentityTransform(), "day"))
+    table = lake.create_table(f"db.added_{name}", schema, partition_spec=spec)
+    one = call("system.add_files", table, name, {"day": "2026-11-02"}, spark=spark)
+    assert one["added_files_count"] == 1
+    assert [row["id"] for row in rows(table)] == [2]
+    with pytest.raises(ValidationError, match="part of the table already"):
+        call("system.add_files", table, f"spark_catalog.default.{name}", spark=spark)
+    with pytest.raises(NoSuchTableError, match=r"CALL add_files: Spark's own catalog has no table default\.none"):
+        call("system.add_files", table, "none", spark=spark)
 
 
 def test_timestamps_of_spark_in_orc_files_are_refused(spark, lake, made):

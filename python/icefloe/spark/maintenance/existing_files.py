@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from icefloe.spark.maintenance.file_tables import FileTable
 from icefloe.spark.maintenance.procedure import Procedure
-from icefloe.spark.maintenance.source_directory import SourceDirectory
+from icefloe.spark.maintenance.source_directory import SourceDirectory, is_directory
 from icefloe.table.refs import MAIN_BRANCH
 from icefloe.table.write.add_files import add_existing_files
 
@@ -22,9 +23,17 @@ def _register(caller: Caller, given: Arguments) -> Rows:
     return [(current, *[None if total is None else int(total) for total in totals])]
 
 
+def _source(caller: Caller, source: str) -> SourceDirectory:
+    """Return the directory that a source names, or the directory of a table of Spark's own catalog."""
+    if is_directory(source) or caller.spark is None:
+        return SourceDirectory.of(source)
+    table = FileTable.of(caller.spark, source, "add_files")
+    return SourceDirectory(table.file_format, table.location)
+
+
 def _add_files(caller: Caller, given: Arguments) -> Rows:
     table = caller.table(given)
-    source = SourceDirectory.of(given["source_table"])
+    source = _source(caller, given["source_table"])
     paths = source.files(table.io, given.get("partition_filter", {}))
     if not paths:
         return [(0, None)]
