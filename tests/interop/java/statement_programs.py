@@ -269,4 +269,67 @@ STATEMENTS = (
         ),
     ),
 )
-PROGRAMS = (*EVOLUTION, *STATEMENTS)
+_TYPED = (
+    "SELECT 34L id, 'iceberg' n, DATE '2017-11-16' d, TIMESTAMP '1969-12-31 22:31:08' ts, TIMESTAMP_NTZ '2017-11-16 22:31:08' tn, "
+    "-14.20BD c, X'000102' b, 7 i UNION ALL SELECT -1L, 'é😀', NULL, NULL, NULL, NULL, NULL, NULL"
+)
+CATALOGS = (
+    Program(
+        "catalog_functions",
+        (
+            f"CREATE TABLE {{t}} USING {{f}} AS {_TYPED}",
+            *(
+                "SELECT " + ", ".join(f"{{c}}.system.bucket(16, {name}) AS {name}" for name in names) + " FROM {t}"
+                for names in (("id", "n", "d", "ts"), ("tn", "c", "b", "i"))
+            ),
+            "SELECT {c}.system.truncate(10, id) a, {c}.system.truncate(2, n) b, {c}.system.truncate(3, c) c, {c}.system.truncate(1, b) d FROM {t}",
+            *(
+                "SELECT {c}.system."
+                + f", {{c}}.system.{name}(ts) b, {{c}}.system.{name}(tn) c FROM {{t}}".replace(
+                    ", ", f"{name}(d) a, ", 1
+                )
+                for name in ("years", "months", "days")
+            ),
+            "SELECT {c}.system.hours(ts) a, {c}.system.hours(tn) b FROM {t}",
+            "SELECT {c}.system.hours(d) a FROM {t}",
+            "SELECT {c}.system.bucket(i, id) a, {c}.system.bucket(4L, id) b FROM {t}",
+            "SELECT {c}.system.bucket(i, id) a FROM {t} WHERE {c}.system.truncate(10, id) = 30",
+            "SELECT {c}.system.bucket(4, id) a, count(*) n FROM {t} GROUP BY {c}.system.bucket(4, id) HAVING count(*) = 1",
+            "UPDATE {t} SET i = {c}.system.bucket(8, n) WHERE {c}.system.bucket(16, id) = 3",
+            "MERGE INTO {t} t USING (SELECT 34L k) s ON {c}.system.bucket(16, t.id) = {c}.system.bucket(16, s.k) WHEN MATCHED THEN "
+            "UPDATE SET n = {c}.system.truncate(1, t.n)",
+            "DELETE FROM {t} WHERE {c}.system.truncate(10, id) = -10",
+        ),
+    ),
+    Program(
+        "current_namespace",
+        (
+            *TABLE,
+            "USE {d}",
+            "SELECT count(*) n FROM current_namespace",
+            "SELECT current_database() AS s",
+            "INSERT INTO current_namespace VALUES (9, 'z')",
+            "UPDATE current_namespace SET p = 'y' WHERE current_namespace.id = 9",
+            "WITH current_namespace AS (SELECT 1 AS n) SELECT * FROM current_namespace",
+            "SHOW TABLES LIKE 'current_namesp*'",
+            "SHOW COLUMNS IN current_namespace",
+            "SHOW USER FUNCTIONS",
+            "SELECT * FROM current_namespace.snapshots",
+            "SELECT count(*) n FROM statements.current_namespace.snapshots",
+            "USE absent",
+            "CACHE TABLE current_namespace",
+            "DELETE FROM current_namespace WHERE id = 9",
+            "SELECT max(id) n FROM current_namespace",
+            "UNCACHE TABLE current_namespace",
+            "UNCACHE TABLE absent",
+            "UNCACHE TABLE IF EXISTS absent",
+            "DROP VIEW IF EXISTS absent",
+            "DROP VIEW absent",
+            "USE spark_catalog.default",
+            "SELECT * FROM current_namespace",
+            "ALTER TABLE {t} DEFAULT COLLATION UTF8_LCASE",
+            "ALTER TABLE {t} DEFAULT COLLATION absent",
+        ),
+    ),
+)
+PROGRAMS = (*EVOLUTION, *STATEMENTS, *CATALOGS)

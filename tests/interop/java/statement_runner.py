@@ -42,6 +42,7 @@ def outcomes(sql: Callable[[str], DataFrame], namespace: str, table_format: str,
     names = {
         "t": f"{namespace}.{program.name}",
         "u": f"{namespace}.{program.name}_2",
+        "c": namespace.split(".", maxsplit=1)[0],
         "d": namespace,
         "f": table_format,
     }
