@@ -296,8 +296,10 @@ CATALOGS = (
             "SELECT {c}.system.bucket(i, id) a FROM {t} WHERE {c}.system.truncate(10, id) = 30",
             "SELECT {c}.system.bucket(4, id) a, count(*) n FROM {t} GROUP BY {c}.system.bucket(4, id) HAVING count(*) = 1",
             "UPDATE {t} SET i = {c}.system.bucket(8, n) WHERE {c}.system.bucket(16, id) = 3",
-            "MERGE INTO {t} t USING (SELECT 34L k) s ON {c}.system.bucket(16, t.id) = {c}.system.bucket(16, s.k) WHEN MATCHED THEN "
-            "UPDATE SET n = {c}.system.truncate(1, t.n)",
+            (
+                "MERGE INTO {t} t USING (SELECT 34L k) s ON {c}.system.bucket(16, t.id) = {c}.system.bucket(16, s.k) WHEN MATCHED THEN "
+                "UPDATE SET n = {c}.system.truncate(1, t.n)"
+            ),
             "DELETE FROM {t} WHERE {c}.system.truncate(10, id) = -10",
         ),
     ),
