@@ -84,15 +84,13 @@ class BoundJoin:
 def _is_exact(source: pa.DataType, target: pa.DataType) -> bool:
     """Return whether values of the source equal values of the table exactly where they are equal in the table's type.
 
-    Spark compares a date with a timestamp, a float with a double, and a text or a whole number with another number in the type of
-    the other side.
+    Spark compares a date with a timestamp, a text with another value, and numbers of different types in a type that has the values of
+    both: 1e10 equals no `decimal(9,2)`, and 2.004 is not the 2.00 that it would be there.
     """
     if target == pa.date32():
         return not isinstance(source, pa.TimestampType)
-    if target == pa.float32():
-        return bool(source != pa.float64())
-    if kinds.is_integer(target):
-        return not (pa.types.is_floating(source) or pa.types.is_decimal(source))
+    if kinds.is_number(target) and (kinds.is_number(source) or pa.types.is_string(source)):
+        return kinds.common(target, source) == target
     return bool(target != pa.string() or source in (pa.string(), pa.null()))
 
 

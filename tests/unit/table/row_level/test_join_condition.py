@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from datetime import date, datetime
+from decimal import Decimal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -208,6 +209,41 @@ def test_merge_compares_rows_with_equal_values_alone(table, on, monkeypatch):
     monkeypatch.setattr(candidate_pairs, "EveryPair", None)
     source = rows(3, 8, SOURCE)
     assert table.merge(source, on).when_not_matched_by_source_delete().execute().rows_deleted > 0
+
+
+@pytest.mark.parametrize(
+    ("target", "source", "matched"),
+    [
+        (pa.array([Decimal("2.00"), Decimal("1.50")], pa.decimal128(9, 2)), pa.array([1e10, 2.004, 1.5]), [1]),
+        (
+            pa.array([Decimal("2.00"), Decimal("1.50")], pa.decimal128(9, 2)),
+            pa.array([Decimal("2.0049"), Decimal("1.5")], pa.decimal128(12, 4)),
+            [1],
+        ),
+        (pa.array([Decimal("2.00"), Decimal("1.50")], pa.decimal128(9, 2)), pa.array([2, 10**12]), [0]),
+        (pa.array([0.1, 0.5], pa.float32()), pa.array([Decimal("0.1"), Decimal("0.5")], pa.decimal128(2, 1)), [1]),
+        (pa.array([5, 7], pa.int32()), pa.array(["99999999999", "5"]), [0]),
+    ],
+    ids=["double", "decimal of another scale", "bigint", "float", "text"],
+)
+def test_merge_compares_keys_of_different_types_in_their_common_type(catalog, target, source, matched):
+    rows = pa.table({"id": [0, 1], "key": target})
+    made = catalog.create_table("db.types", rows.schema)
+    made.append(rows)
+    given = pa.table({"key": source})
+    made.merge(given, "target.key = source.key").when_not_matched_by_source_delete().execute()
+    assert made.scan().to_arrow().column("id").to_pylist() == matched
+
+
+def test_merge_evaluates_a_constant_that_does_not_fit_only_for_rows_that_need_it(table):
+    source = pa.table({"id": [99, 98], "n": [1, 0]})
+    merge = table.merge(source, "target.id = source.id")
+    values = {"id": "source.id", "n": "cast(30000000000 as int)"}
+    merge.when_not_matched_insert(values, condition="source.n = 2").when_not_matched_insert({"id": "source.id"})
+    assert merge.execute().rows_inserted == 2
+    merge = table.merge(source, "target.id = source.id and source.n = 2").when_not_matched_insert(values)
+    with pytest.raises(ValidationError, match=r"value of column 'n' 'cast\(30000000000 as int\)'.*not in range"):
+        merge.execute()
 
 
 def test_merge_evaluates_a_condition_that_may_fail_for_pairs_of_equal_keys_alone(table):

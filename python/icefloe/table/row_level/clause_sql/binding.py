@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from icefloe.exceptions import ResolveError, ValidationError
 from icefloe.table.row_level.clause_sql import comparing, kinds, strings
 from icefloe.table.row_level.clause_sql.arithmetic import absolute, arithmetic, negated
-from icefloe.table.row_level.clause_sql.coercion import coerced, compared, require_boolean, to_common
+from icefloe.table.row_level.clause_sql.coercion import coerced, compared, explicitly_cast, require_boolean, to_common
 from icefloe.table.row_level.clause_sql.constants import number, type_of, typed_text
 from icefloe.table.row_level.clause_sql.parsing import WAY_OUT, parse, piece
 from icefloe.table.row_level.clause_sql.value import (
@@ -244,7 +244,7 @@ class _Binder:
             typed = typed_text(node.this, node.to)
             if typed is not None:
                 return typed
-        return coerced(self.bind(node.this), target)
+        return explicitly_cast(self.bind(node.this), target)
 
     def _trycast(self, node: Any) -> Value:
         if node.args.get("safe"):

@@ -36,6 +36,17 @@ def coerced(value: Value, kind: pa.DataType) -> Value:
     return computed(kind, lambda values: cast(values, kind), [value], can_fail=True)
 
 
+def explicitly_cast(value: Value, kind: pa.DataType) -> Value:
+    """Return a value in the type of a `cast`: a constant that does not fit fails where a row needs it, as `1 / 0` does.
+
+    Raises:
+        ValidationError: The types do not convert.
+    """
+    if value.constant and value.kind != kind and kind != kinds.UUID and can_cast(value.kind, kind):
+        return computed(kind, lambda values: cast(values, kind), [value], can_fail=True)
+    return coerced(value, kind)
+
+
 def to_common(values: Sequence[Value]) -> list[Value]:
     """Return values in their common type; ValidationError if there is none."""
     found = functools.reduce(_wider, values[1:], values[0].kind)
