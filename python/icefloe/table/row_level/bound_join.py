@@ -90,7 +90,7 @@ def _is_exact(source: pa.DataType, target: pa.DataType) -> bool:
     if target == pa.date32():
         return not isinstance(source, pa.TimestampType)
     if kinds.is_number(target) and (kinds.is_number(source) or pa.types.is_string(source)):
-        return kinds.common(target, source) == target
+        return bool(kinds.common(target, source) == target)
     return bool(target != pa.string() or source in (pa.string(), pa.null()))
 
 

@@ -42,7 +42,7 @@ def explicitly_cast(value: Value, kind: pa.DataType) -> Value:
     Raises:
         ValidationError: The types do not convert.
     """
-    if value.constant and value.kind != kind and kind != kinds.UUID and can_cast(value.kind, kind):
+    if value.constant and kind not in (value.kind, kinds.UUID) and can_cast(value.kind, kind):
         return computed(kind, lambda values: cast(values, kind), [value], can_fail=True)
     return coerced(value, kind)
 
