@@ -78,7 +78,7 @@ CATALOG_LAYERS = [
     {"identifiers", "configuration", "outcome", "purge", "apply_commit", "hive_types", "partition_directories"},
     {"table_creation"},
     {"catalog"},
-    {"pointer_catalog", "noop", "parquet_directory"},
+    {"pointer_catalog", "noop", "import_directory"},
     {"metastore", "memory"},
     {"sql", "hadoop", "rest", "hive", "glue"},
     {"load"},

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from icefloe.catalog.parquet_directory import migrate_directory, snapshot_directory
+from icefloe.catalog.import_directory import migrate_directory, snapshot_directory
 from icefloe.cli.carry_out import Change, Outcome, carry_out
 from icefloe.cli.verb import verb
 
 if TYPE_CHECKING:
-    from icefloe.catalog.parquet_directory import ImportDirectory
+    from icefloe.catalog.import_directory import ImportDirectory
     from icefloe.cli.session import Session
 
 _source = click.argument("source", metavar="DIRECTORY")

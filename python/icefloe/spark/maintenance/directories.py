@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from icefloe.catalog.parquet_directory import migrate_directory, snapshot_directory
+from icefloe.catalog.import_directory import migrate_directory, snapshot_directory
 from icefloe.exceptions import CommitStateUnknownException, ValidationError
 from icefloe.spark.maintenance.file_tables import FileTable
 from icefloe.spark.maintenance.procedure import Procedure
@@ -69,7 +69,7 @@ def _external_table(spark: Any, name: object) -> FileTable:
     if spark is None or not isinstance(name, str) or is_directory(name):
         raise ValidationError(
             "CALL migrate: expected the name of a Parquet, ORC or Avro table of Spark's own catalog, and a session (spark=...); make a table in place "
-            "of a directory by icefloe.catalog.parquet_directory.migrate_directory() or the command `icefloe migrate`"
+            "of a directory by icefloe.catalog.import_directory.migrate_directory() or the command `icefloe migrate`"
         )
     table = FileTable.of(spark, name, "migrate")
     if not table.is_external:

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from icefloe.catalog import load_catalog
-from icefloe.catalog.parquet_directory import migrate_directory, snapshot_directory
+from icefloe.catalog.import_directory import migrate_directory, snapshot_directory
 from icefloe.exceptions import (
     CorruptFileError,
     FeatureUnsupportedError,
