@@ -30,6 +30,8 @@ from icefloe.types import (
 
 from tests.unit.table.write.existing_files import MAPPING, SCHEMA, ids, partitioned, partitions, rows
 
+pytestmark = pytest.mark.recent_pyarrow
+
 DAY = dt.datetime(2020, 5, 6, 7, 8, 9, 123456)
 
 
