@@ -166,7 +166,7 @@ def test_files_of_a_table_of_spark_are_added(spark, lake, made, provider):
 
 
 def test_timestamps_of_spark_in_orc_files_are_refused(spark, lake, made):
-    """Spark writes instants as ORC timestamps without a zone: the Java reference imports them, and reads none of the files."""
+    """Spark writes instants as ORC timestamps without a zone: the Java reference imports such files, and then cannot read them."""
     name = made(provider="orc")
     fill(spark, name)
     with pytest.raises(SchemaMismatchError, match=r"column at: .*timestamps without a zone"):

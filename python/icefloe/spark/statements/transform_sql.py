@@ -1,6 +1,6 @@
 """The transforms as Spark SQL: an expression with Iceberg's values for the type of the source, or a UDF where Spark has none.
 
-The rules are those of the Java runtime's functions; :mod:`icefloe.spark.functions` has the same transforms as columns.
+Each takes the types and returns the values of the Java runtime's function; :mod:`icefloe.spark.functions` has the same transforms as columns.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ pub(super) fn format_of(
             let reason = format!("expected {}, got {}", named(wanted), named(found));
             Err(FormatError::invalid("file", reason).into())
         }
-        // The reader of the wanted format states what is wrong.
+        // The wanted format's own reader reports the damage.
         (_, Some(wanted)) => Ok(wanted),
         (Some(found), None) => Ok(found),
         (None, None) => {

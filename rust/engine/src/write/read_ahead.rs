@@ -13,8 +13,7 @@ const TASK: &str = "write rows";
 /// Write all batches of a source in their order.
 ///
 /// A single batch is written here. Of several, a thread of their own writes, and this one reads: a source may belong to the
-/// thread that made it, as database cursors do. At most three batches are in memory: one
-/// that is written, and the next two.
+/// thread that made it, as database cursors do. At most three batches are in memory: one that is written, and the next two.
 ///
 /// # Errors
 /// The first error of `write`, otherwise the error of the source, which is not read after either; [`Error::Internal`] if `write`

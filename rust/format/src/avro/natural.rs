@@ -33,8 +33,8 @@ pub fn columns_of(numbered: &AvroType, leaves: &BTreeSet<usize>) -> Result<Struc
     Ok(Selected { leaves, next: 0 }.record(root(numbered)?))
 }
 
-/// Return the first column of a record, with dots, that has values which cannot be decoded, such as those of a union of
-/// several types. Arrow has nulls in its place.
+/// Return the dotted name of the first column of a record whose type no scan decodes, such as a union of several types. Arrow
+/// has nulls in its place.
 pub fn undecodable(written: &AvroType) -> Option<String> {
     let inside = |name: &str, inner: &AvroType| {
         undecodable(inner).map(|path| match path.as_str() {
