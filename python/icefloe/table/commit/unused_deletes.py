@@ -48,38 +48,31 @@ def unused_deletes(  # noqa: PLR0913 - each decides which files are unused
         data = entries.filter(pc.equal(entries.column("content"), DATA))
         specs, paths = _array(pc.unique(data.column("spec_id"))), _array(data.column("file_path").cast(pa.string()))
     may_be_older = pc.less(manifests.column("min_sequence_number"), oldest)
-    older = _older(writer, base, manifests, may_be_older, (oldest, named))
     read = manifests.filter(pc.or_(may_be_older, pc.is_in(manifests.column("partition_spec_id"), specs)))
-    if read.num_rows == 0:
-        return older
-    found = writer.live_entries(base, read)
-    is_dangling = pc.and_(pc.equal(found.column("content"), POSITION_DELETES), pc.is_in(referenced_paths(found), paths))
-    own = found.column("file_path").cast(pa.string())
-    is_covered = pc.is_in(own, pa.concat_arrays([paths.slice(0, 0), *covered]))
-    others = _array(own.filter(pc.or_(is_dangling, is_covered)))
-    return pc.unique(pa.concat_arrays([older, others]))
-
-
-def _older(
-    writer: ManifestWriter,
-    base: TableMetadata,
-    manifests: pa.Table,
-    may_be_older: pa.ChunkedArray,
-    limit: tuple[int, pa.Array],
-) -> pa.Array:
-    """Return the paths of delete files below a data sequence number."""
-    oldest, named = limit
-    read = manifests.filter(may_be_older)
-    if read.num_rows > 0 and len(named) > 0:
-        entries = writer.live_entries(base, manifests)
-        is_named = pc.is_in(entries.column("file_path").cast(pa.string()), named)
-        read = read.filter(may_list_partitions(base, read, entries.filter(is_named)))
     if read.num_rows == 0:
         return pa.array([], pa.string())
     found = writer.live_entries(base, read)
-    numbers = found.column("sequence_number")
+    numbers, own = found.column("sequence_number"), found.column("file_path").cast(pa.string())
     is_older = pc.and_(pc.greater(numbers, 0), pc.less(numbers, oldest))
-    return _array(found.column("file_path").cast(pa.string()).filter(is_older))
+    if len(named) > 0 and pc.any(is_older).as_py():
+        beside = _beside(writer, base, (manifests, manifests.filter(may_be_older)), named)
+        is_older = pc.and_(is_older, pc.is_in(own, beside))
+    is_dangling = pc.and_(pc.equal(found.column("content"), POSITION_DELETES), pc.is_in(referenced_paths(found), paths))
+    is_covered = pc.is_in(own, pa.concat_arrays([paths.slice(0, 0), *covered]))
+    return _array(own.filter(pc.or_(pc.or_(is_older, is_dangling), is_covered)))
+
+
+def _beside(
+    writer: ManifestWriter, base: TableMetadata, manifests: tuple[pa.Table, pa.Table], named: pa.Array
+) -> pa.Array:
+    """Return the paths of the files in the second manifests that may list a file of a partition of the named ones in the first."""
+    every, older = manifests
+    entries = writer.live_entries(base, every)
+    is_named = pc.is_in(entries.column("file_path").cast(pa.string()), named)
+    read = older.filter(may_list_partitions(base, older, entries.filter(is_named)))
+    if read.num_rows == 0:
+        return pa.array([], pa.string())
+    return _array(writer.live_entries(base, read).column("file_path").cast(pa.string()))
 
 
 def referenced_paths(deletes: pa.Table) -> pa.ChunkedArray:
