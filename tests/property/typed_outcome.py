@@ -54,7 +54,8 @@ def refusal(error: Exception) -> str:
     if any(word in text for word in _ARITHMETIC_WORDS):
         return ARITHMETIC
     first, *others = text.splitlines() or [""]
-    return "; ".join([first[:500], *(line.strip()[:300] for line in others if line.strip().startswith("Caused by"))])
+    causes = (line.strip()[:300] for line in others if line.strip().startswith((": ", "Caused by")))
+    return "; ".join([first[:500], *causes])
 
 
 def disagreement(program: TypedProgram, engines: Mapping[str, Engine]) -> tuple[str, int, dict[str, Outcome]] | None:
@@ -105,7 +106,7 @@ def _as_arithmetic(outcome: Outcome) -> Outcome:
 def fault_of_java(statement: Statement | None, outcomes: Mapping[str, Outcome]) -> str | None:
     """Return a known fault of the Java reference on Spark 4.1 that a difference is due to, where the other engines agree.
 
-    A copy-on-write delete by a condition with BETWEEN may fail as Spark plans it. A copy-on-write merge without clauses of matched rows, but
+    A copy-on-write delete by a condition with BETWEEN may fail as Spark or Iceberg plans it. A copy-on-write merge without clauses of matched rows, but
     with one of rows that the source does not match, repeats a row of the target for each source row that matches it. A delete of whole files
     by NOT LIKE 'a%' deletes nulls.
     """
@@ -113,7 +114,8 @@ def fault_of_java(statement: Statement | None, outcomes: Mapping[str, Outcome]) 
     others = {name: one for name, one in outcomes.items() if name != "java"}
     if java is None or statement is None or difference(others) is not None:
         return None
-    if java.refused is not None and any(word in java.refused for word in ("ATTRIBUTE_NOT_FOUND", "AssertionError")):
+    marks = ("_common_expr_", "ATTRIBUTE_NOT_FOUND", "AssertionError")
+    if java.refused is not None and any(mark in java.refused for mark in marks):
         return f"{JAVA_ALONE}: BETWEEN"
     rows = outcomes["duckdb"].rows
     is_repeated = java.rows.keys() == rows.keys() and java.rows >= rows
