@@ -13,10 +13,12 @@ def shown(sql, lake):
     sql(f"DROP TABLE IF EXISTS {made}")
     sql(
         f"CREATE TABLE {made} (id bigint NOT NULL, p string, ts timestamp) USING icefloe PARTITIONED BY (p) COMMENT 'hey' "
-        "TBLPROPERTIES ('k' = 'v', 'my.secret' = 'pw', 'x' = 'a token', 'write.format.default' = 'avro', 'owner' = 'ann')"
+        "TBLPROPERTIES ('k' = 'v', 'my.secret' = 'pw', 'x' = 'a token', 'write.format.default' = 'avro')"
     )
     sql(f"ALTER TABLE {made} WRITE LOCALLY ORDERED BY p DESC, bucket(4, id), truncate(2, p) NULLS LAST, days(ts)")
     sql(f"ALTER TABLE {made} SET IDENTIFIER FIELDS id")
+    with lake.catalog.load_table("db.shown").transaction() as transaction:
+        transaction.set_properties({"owner": "ann"})
     sql(f"INSERT INTO {made} VALUES (1, 'a', NULL)")
     return made
 
@@ -85,6 +87,39 @@ def test_show_table_extended_describes_each_table_of_a_pattern(sql, lake, shown)
     assert sql("SHOW TABLE EXTENDED FROM lake.db LIKE 'zz*'") == []
 
 
+@pytest.mark.parametrize(
+    ("pattern", "matches"),
+    [
+        ("SHOWN", True),
+        ("sh*", True),
+        ("zz|shown", True),
+        ("sh.wn", True),
+        ("sho[uvw]n", True),
+        ("shown+", True),
+        (" shown ", True),
+        ("sh%", False),
+        ("s%n", False),
+        ("sho_n", False),
+        ("show", False),
+        ("zz | shown", False),
+        ("sh(", False),
+        ("sh(|shown", True),
+        ("", False),
+    ],
+)
+def test_a_pattern_has_regular_expressions_with_stars_between_bars(sql, shown, pattern, matches):
+    tables = [row[1] for row in sql(f"SHOW TABLES IN lake.db LIKE '{pattern}'")]
+    assert ("shown" in tables) == matches
+
+
+def test_a_percent_sign_in_a_pattern_is_a_character(sql):
+    sql("CREATE OR REPLACE TABLE lake.db.`per%cent` (id int)")
+    assert sql("SHOW TABLES IN lake.db LIKE 'per%c*'") == [("db", "per%cent", False)]
+    assert sql("SHOW NAMESPACES IN lake LIKE 'd%'") == []
+    assert sql("SHOW CATALOGS LIKE 'lak%'") == []
+    assert sql("SHOW USER FUNCTIONS IN lake.system LIKE 'buck%'") == []
+
+
 def test_describe_extended_has_metadata_columns_facts_and_the_estimated_size(sql, lake, shown):
     rows = sql(f"DESCRIBE TABLE EXTENDED {shown}")
     assert rows[:15] == [
@@ -143,7 +178,7 @@ def test_show_columns_takes_the_namespace_after_the_table(sql, shown):
 
 def test_other_lists_are_refused(sql):
     with pytest.raises(FeatureUnsupportedError, match="SHOW: expected TABLES, TABLE EXTENDED, VIEWS"):
-        sql("SHOW PROCEDURES IN lake.db")
+        sql("SHOW INDEXES IN lake.db")
 
 
 def test_refresh_takes_a_table_without_the_word(sql, name):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import fnmatch
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -46,10 +46,19 @@ def pattern_of(cursor: Cursor) -> str:
 
 
 def matches(name: str, pattern: str) -> bool:
-    """Return whether a name matches a pattern in any case.
+    """Return whether a name matches one of the expressions between the bars of a pattern, in any case.
+
+    As in Spark, each is a regular expression in which a star is any text.
 
     Examples:
-        >>> matches("Events", "e*|x"), matches("x", "e*")
-        (True, False)
+        >>> matches("Events", "e*|x"), matches("x", "e*"), matches("events", "e%")
+        (True, False, False)
     """
-    return any(fnmatch.fnmatchcase(name.lower(), one.strip().lower().replace("%", "*")) for one in pattern.split("|"))
+    return any(_matches_one(name, one) for one in pattern.strip().split("|"))
+
+
+def _matches_one(name: str, expression: str) -> bool:
+    try:
+        return re.fullmatch(expression.replace("*", ".*"), name, re.IGNORECASE | re.ASCII) is not None
+    except re.error:  # no name matches, as in Spark
+        return False
