@@ -38,9 +38,13 @@ def test_explain_returns_the_plan_of_a_query(sql, name, mode, plan):
 @pytest.mark.parametrize(
     ("statement", "message"),
     [
-        ("CREATE OR REPLACE VIEW v AS SELECT * FROM {t}", "CREATE OR REPLACE VIEW is not .*: CREATE OR REPLACE TEMP"),
-        ("ANALYZE TABLE {t} COMPUTE STATISTICS", "ANALYZE TABLE is not supported.*: CALL"),
-        ("SHOW PARTITIONS {t}", "SHOW PARTITIONS is not supported.*partitions"),
+        (
+            "CREATE OR REPLACE VIEW v AS SELECT * FROM {t}",
+            "CREATE OR REPLACE VIEW is not .*; expected a temporary view, which CREATE OR REPLACE TEMP",
+        ),
+        ("ANALYZE TABLE {t} COMPUTE STATISTICS", "ANALYZE TABLE is not .*; expected CALL .*compute_table_stats"),
+        ("ANALYZE TABLE {t} COMPUTE STATISTICS FOR ALL COLUMNS", "ANALYZE TABLE is not .*; expected CALL"),
+        ("SHOW PARTITIONS {t}", "SHOW PARTITIONS is not .*; expected SELECT .* FROM lake.db.events.partitions, which"),
         ("REPAIR TABLE {t}", "REPAIR TABLE is not supported.*: run it with spark.sql"),
     ],
 )

@@ -49,12 +49,16 @@ def call(
     return rows if found.many_rows else rows[0]
 
 
-def procedure_named(name: str) -> Procedure:
+def procedure_named(name: str, label: str = "CALL") -> Procedure:
     """Return the procedure of a name in lower case.
+
+    Args:
+        name: The name.
+        label: The statement, for errors.
 
     Raises:
         ValidationError: There is none.
     """
     if name not in PROCEDURES:
-        raise ValidationError(f"CALL: expected one of {', '.join(PROCEDURES)}, got {name}")
+        raise ValidationError(f"{label}: expected one of {', '.join(PROCEDURES)}, got {name}")
     return PROCEDURES[name]

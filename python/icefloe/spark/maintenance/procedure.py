@@ -29,11 +29,13 @@ class Caller:
         catalog: The catalog of names of tables; None if the table is given as an object and the procedure needs no other.
         spark: The session whose cluster does the work; None for this process.
         lake: The name in SQL of the attached catalog, which may precede names of tables.
+        namespace: The namespace to which a name of one part is relative.
     """
 
     catalog: Catalog | None = None
     spark: Any = None
     lake: str | None = None
+    namespace: Identifier = ()
 
     def table(self, arguments: Arguments) -> Table:
         """Return the table of the argument `table`: an object, or a name of the catalog."""
@@ -49,7 +51,7 @@ class Caller:
         cursor.finish()
         if self.lake is not None and len(parts) > 2 and parts[0].lower() == self.lake:
             return parts[1:]
-        return parts
+        return (*self.namespace, *parts) if len(parts) == 1 else parts
 
     def named_catalog(self) -> Catalog:
         """Return the catalog.

@@ -33,7 +33,9 @@ def call(statement: Statement, text: str) -> DataFrame:
     arguments = _arguments(statement, procedure, name, cursor.items())
     cursor.finish()
     lake = statement.lakes[parts[0].lower()]
-    rows = procedure.run(Caller(lake.catalog, statement.spark, lake.name), arguments)
+    current = statement.references.current
+    namespace = current.namespace if current is not None and current.catalog == lake.name else ()
+    rows = procedure.run(Caller(lake.catalog, statement.spark, lake.name, namespace), arguments)
     if name in _MAKES_TABLES:
         lake.refresh()
     frame: DataFrame = statement.spark.createDataFrame(rows, procedure.returns)

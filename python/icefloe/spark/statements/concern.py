@@ -82,10 +82,12 @@ def concerns(statement: Statement, text: str, words: list[Word], *, has_command:
         return True
     if names_catalog(statement, text) or _names_catalog_alone(statement, words):
         return True
+    if statement.references.current is not None and has_command and _describes_procedure(words):
+        return not statement.references.is_catalog_of_spark(words[2].text)
     if (
         statement.references.current is None
         or not has_command
-        or (len(words) > 1 and words[1].is_keyword(*_OF_FUNCTIONS))
+        or (len(words) > 2 and words[1].is_keyword(*_OF_FUNCTIONS))
     ):
         return False
     if words[0].is_keyword("SHOW"):
@@ -113,6 +115,16 @@ def change_position(words: list[Word]) -> int | None:
 
 def _is_change(words: list[Word]) -> bool:
     return words[0].is_keyword(*_CHANGES) or is_multi_insert(words)
+
+
+def _describes_procedure(words: list[Word]) -> bool:
+    """Return whether a statement is DESCRIBE of a procedure, and not of a table `procedure`."""
+    return (
+        words[0].is_keyword("DESCRIBE", "DESC")
+        and len(words) > 2
+        and words[1].is_keyword("PROCEDURE")
+        and words[2].is_name
+    )
 
 
 def _names_catalog_alone(statement: Statement, words: list[Word]) -> bool:

@@ -40,6 +40,7 @@ from icefloe.spark.statements.session_variables import assign_row, set_variables
 from icefloe.spark.statements.show import show
 from icefloe.spark.statements.show_create import show_create_table
 from icefloe.spark.statements.show_functions import show_functions
+from icefloe.spark.statements.show_procedures import describe_procedure, show_procedures
 from icefloe.spark.statements.statement import Statement, run
 from icefloe.spark.statements.use import set_catalog, show_current_namespace, use
 from icefloe.spark.statements.views import QUERIES, create_view, drop_view, explain
@@ -88,19 +89,21 @@ _COMMANDS: dict[tuple[str, ...], Callable[[Statement, str], Any]] = {
     ("SET", "CATALOG"): set_catalog,
     ("SHOW", "CURRENT", "NAMESPACE"): show_current_namespace,
     **{("SHOW", *kind, "FUNCTIONS"): show_functions for kind in ((), ("USER",), ("SYSTEM",), ("ALL",))},
+    ("SHOW", "PROCEDURES"): show_procedures,
     ("SHOW", "CREATE", "TABLE"): show_create_table,
     ("SHOW",): show,
+    **{(verb, "PROCEDURE"): describe_procedure for verb in ("DESCRIBE", "DESC")},
     ("DESCRIBE",): describe,
     ("DESC",): describe,
 }
-_TEMPORARY_VIEW = "CREATE OR REPLACE TEMPORARY VIEW v AS SELECT ... makes a view of the session"
+_TEMPORARY_VIEW = "a temporary view, which CREATE OR REPLACE TEMPORARY VIEW v AS SELECT ... makes"
 _INSTEAD = {
     ("CREATE", "VIEW"): _TEMPORARY_VIEW,
     ("CREATE", "OR", "REPLACE", "VIEW"): _TEMPORARY_VIEW,
-    ("ANALYZE",): "CALL lake.system.compute_table_stats('db.events') computes statistics",
-    ("SHOW", "PARTITIONS"): "SELECT * FROM lake.db.events.partitions returns the partitions",
+    ("ANALYZE",): "CALL lake.system.compute_table_stats('db.events'), which computes statistics",
+    ("SHOW", "PARTITIONS"): "SELECT * FROM lake.db.events.partitions, which returns the partitions",
 }
-"""Statements that are not supported, and what to use instead of each."""
+"""Statements that are not supported, and what is expected instead of each."""
 _OBJECTS = ("TABLE", "TABLES", "VIEW", "FUNCTION", "PARTITIONS", "DATA", "INDEX", *_NAMESPACES)
 
 
@@ -210,13 +213,15 @@ def _not_supported(words: list[Word]) -> FeatureUnsupportedError:
     """Return the error for a statement that has no command, with its words up to the kind of its object."""
     end = next((index + 1 for index, word in enumerate(words[:6]) if word.is_keyword(*_OBJECTS)), 1)
     shown = " ".join(word.text for word in words[:end])
-    instead = next(
-        (text for keywords, text in _INSTEAD.items() if _begins_with(words, keywords)),
-        "run it with spark.sql on the tables of AttachedCatalog.tables()",
-    )
+    expected, advice = next((text for keywords, text in _INSTEAD.items() if _begins_with(words, keywords)), None), ""
+    if expected is None:
+        expected = (
+            "a query, EXPLAIN, INSERT, MERGE, UPDATE, DELETE, TRUNCATE, CALL, REFRESH, COMMENT, SHOW, DESCRIBE, or CREATE, REPLACE, DROP "
+            "or ALTER of a table or namespace"
+        )
+        advice = ": run it with spark.sql on the tables of AttachedCatalog.tables()"
     return FeatureUnsupportedError(
-        f"SQL: {shown} is not supported for attached tables; expected a query, EXPLAIN, INSERT, MERGE, UPDATE, DELETE, TRUNCATE, CALL, "
-        f"REFRESH, COMMENT, SHOW, DESCRIBE, or CREATE, REPLACE, DROP or ALTER of a table or namespace, got {shown}: {instead}"
+        f"SQL: {shown} is not supported for attached tables; expected {expected}, got {shown}{advice}"
     )
 
 
