@@ -54,6 +54,12 @@ def is_case_sensitive(spark: Any) -> bool:
     return bool(spark.conf.get(CASE_SENSITIVE, "false") == "true")
 
 
+def current_user(spark: Any) -> str:
+    """Return the name of the user who runs the statements of a session."""
+    name: str = spark.sql("SELECT current_user()").first()[0]
+    return name
+
+
 def session_key(spark: Any) -> str:
     """Return the id of a session, the same for all Python objects of the session."""
     remote = getattr(spark, "session_id", None)

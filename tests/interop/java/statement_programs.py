@@ -110,6 +110,19 @@ _WITH_SECRETS = (
     "CREATE TABLE {t} (id BIGINT NOT NULL, p STRING, s STRUCT<b: INT NOT NULL> NOT NULL, ts TIMESTAMP) USING {f} "
     "PARTITIONED BY (p) COMMENT 'hey' TBLPROPERTIES ('k' = 'v', 'my.secret' = 'pw', 'url' = 'u', 'x' = 'a token')"
 )
+_PATTERNS = (
+    "PATT*",
+    "x|patterns",
+    "patt.rns",
+    "pattern[st]",
+    " patterns ",
+    "patt%",
+    "patt_rns",
+    "x | patterns",
+    "(",
+    "(|patterns",
+    "",
+)
 STATEMENTS = (
     Program(
         "multi_insert",
@@ -174,6 +187,42 @@ STATEMENTS = (
             "REFRESH {t}",
             "CREATE EXTERNAL TABLE {u} (id INT) USING {f}",
             "SELECT * FROM {u}",
+        ),
+    ),
+    Program(
+        "patterns",
+        (
+            *TABLE,
+            *(f"SHOW TABLES IN {{d}} LIKE '{one}'" for one in _PATTERNS),
+            "SHOW NAMESPACES IN {c} LIKE 'statement%'",
+            "SHOW NAMESPACES IN {c} LIKE 'Statement*'",
+            "SHOW USER FUNCTIONS IN {c}.db LIKE 'b%'",
+        ),
+    ),
+    Program(
+        "refused",
+        (
+            *TABLE,
+            *(
+                text.replace("KEY", key)
+                for key in ("owner", "external", "provider", "location")
+                for text in (
+                    "CREATE TABLE {u} (id INT) USING {f} TBLPROPERTIES ('KEY' = 'x')",
+                    "ALTER TABLE {t} SET TBLPROPERTIES ('KEY' = 'x')",
+                    "ALTER TABLE {t} UNSET TBLPROPERTIES ('KEY')",
+                    "CREATE NAMESPACE {d}.inner WITH PROPERTIES ('KEY' = 'x')",
+                )
+            ),
+            "SHOW TBLPROPERTIES {t} ('owner')",
+            "SHOW PARTITIONS {t}",
+            "ANALYZE TABLE {t} COMPUTE STATISTICS",
+            "ANALYZE TABLE {t} COMPUTE STATISTICS FOR ALL COLUMNS",
+            "CREATE VIEW {d}.v AS SELECT * FROM {t}",
+            "SHOW PROCEDURES IN {c}.db",
+            "SHOW PROCEDURES IN {c}.absent",
+            "SHOW PROCEDURES IN {c} LIKE 'r*'",
+            "DESCRIBE PROCEDURE {c}.db.expire_snapshots",
+            "DESCRIBE PROCEDURE {c}.system.absent",
         ),
     ),
     Program(

@@ -72,14 +72,14 @@ def test_new_columns_differ_from_others_by_more_than_case(sql, name):
 
 def test_format_version_among_the_properties_upgrades_the_table(sql, lake):
     sql("CREATE TABLE lake.db.of_version_one (id int) TBLPROPERTIES ('format-version' = '1')")
-    sql("ALTER TABLE lake.db.of_version_one SET TBLPROPERTIES ('format-version' = '2', 'owner' = 'me')")
+    sql("ALTER TABLE lake.db.of_version_one SET TBLPROPERTIES ('format-version' = '2', 'team' = 'me')")
     table = lake.catalog.load_table("db.of_version_one")
-    assert (table.metadata.format_version, table.properties["owner"]) == (2, "me")
+    assert (table.metadata.format_version, table.properties["team"]) == (2, "me")
     sql("ALTER TABLE lake.db.of_version_one SET TBLPROPERTIES ('format-version' = '2')")
     for wrong in ("1", "two"):
         with pytest.raises(ValidationError, match=r"format.version"):
-            sql(f"ALTER TABLE lake.db.of_version_one SET TBLPROPERTIES ('format-version' = '{wrong}', 'owner' = 'x')")
-    assert lake.catalog.load_table("db.of_version_one").properties["owner"] == "me"
+            sql(f"ALTER TABLE lake.db.of_version_one SET TBLPROPERTIES ('format-version' = '{wrong}', 'team' = 'x')")
+    assert lake.catalog.load_table("db.of_version_one").properties["team"] == "me"
 
 
 def test_create_branch_of_a_table_without_snapshots_makes_an_empty_one(sql, lake):

@@ -34,6 +34,18 @@ def test_a_new_table_belongs_to_the_user(sql, lake):
         assert lake.catalog.load_table("db.owned").properties["owner"] == user
 
 
+@pytest.mark.parametrize("key", ["owner", "external"])
+def test_properties_of_spark_are_not_set_by_their_keys(sql, name, key):
+    for text in (
+        f"CREATE TABLE lake.db.reserved (id int) TBLPROPERTIES ('{key}' = 'x')",
+        f"CREATE TABLE lake.db.reserved (id int) OPTIONS ('{key}' = 'x')",
+        f"ALTER TABLE {name} SET TBLPROPERTIES ('{key}' = 'x')",
+        f"ALTER TABLE {name} UNSET TBLPROPERTIES ('{key}')",
+    ):
+        with pytest.raises(ValidationError, match=f"'{key}' is reserved; expected .*, got a table property"):
+            sql(text)
+
+
 def test_an_unknown_collation_is_refused(sql, lake):
     with pytest.raises(ValidationError, match="DEFAULT COLLATION: Spark has no collation nope; expected one of"):
         sql("CREATE TABLE lake.db.uncollated (n string) DEFAULT COLLATION nope")

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import icefloe.spark
 import pytest
-from icefloe.exceptions import NoSuchTableError, ValidationError
+from icefloe.catalog import load_catalog
+from icefloe.exceptions import (
+    FeatureUnsupportedError,
+    NamespaceAlreadyExistsError,
+    NoSuchTableError,
+    ValidationError,
+)
 
 
 def test_alter_namespace_sets_and_unsets_properties(sql, lake):
     sql("CREATE NAMESPACE lake.owned WITH PROPERTIES ('team' = 'a', 'cost' = '1')")
-    sql("ALTER NAMESPACE lake.owned SET PROPERTIES ('team' = 'b', 'owner' = 'ann')")
+    sql("ALTER NAMESPACE lake.owned SET PROPERTIES ('team' = 'b')")
     sql("ALTER DATABASE lake.owned SET LOCATION '/tmp/owned'")
     sql("ALTER SCHEMA lake.owned UNSET PROPERTIES ('cost')")
     found = lake.catalog.load_namespace_properties("owned")
-    assert {key: found[key] for key in ("team", "owner", "location")} == {
-        "team": "b",
-        "owner": "ann",
-        "location": "/tmp/owned",
-    }
+    assert {key: found[key] for key in ("team", "location")} == {"team": "b", "location": "/tmp/owned"}
     assert "cost" not in found
     with pytest.raises(ValidationError, match="expected the end of the statement"):
         sql("ALTER NAMESPACE lake.owned SET PROPERTIES ('team' = 'c') x")
@@ -28,6 +31,43 @@ def test_describe_namespace_returns_its_properties(sql):
     rows = sql("DESCRIBE NAMESPACE lake.shown")
     assert rows[:3] == [("Catalog Name", "lake"), ("Namespace Name", "shown"), ("Comment", "to show")]
     assert sql("DESC DATABASE EXTENDED lake.shown")[-1] == ("Properties", "((team,a))")
+
+
+def test_a_new_namespace_belongs_to_the_user(sql):
+    (user,) = sql("SELECT current_user()")[0]
+    sql("CREATE NAMESPACE lake.of_user")
+    assert sql("DESCRIBE NAMESPACE lake.of_user")[-1] == ("Owner", user)
+    sql("CREATE NAMESPACE IF NOT EXISTS lake.of_user COMMENT 'later'")
+    assert len(sql("DESCRIBE NAMESPACE lake.of_user")) == 3
+    with pytest.raises(NamespaceAlreadyExistsError):
+        sql("CREATE NAMESPACE lake.of_user")
+
+
+def test_a_namespace_of_a_catalog_without_properties_has_no_owner(spark, tmp_path):
+    hadoop = load_catalog("plain", type="hadoop", warehouse=str(tmp_path))
+    icefloe.spark.attach(spark, hadoop, "plain", views=False)
+    try:
+        icefloe.spark.sql(spark, "CREATE NAMESPACE plain.db")
+        assert hadoop.list_namespaces() == [("db",)]
+        with pytest.raises(FeatureUnsupportedError, match=r"with properties \['comment'\]"):
+            icefloe.spark.sql(spark, "CREATE NAMESPACE plain.other COMMENT 'x'")
+    finally:
+        icefloe.spark.detach(spark, "plain")
+
+
+@pytest.mark.parametrize("key", ["owner", "location"])
+def test_properties_of_spark_are_not_set_by_their_keys(sql, lake, key):
+    statements = (
+        f"CREATE NAMESPACE lake.reserved WITH PROPERTIES ('{key}' = 'x')",
+        f"ALTER NAMESPACE lake.db SET PROPERTIES ('{key}' = 'x')",
+        f"ALTER NAMESPACE lake.db UNSET PROPERTIES ('{key}')",
+    )
+    for text in statements:
+        with pytest.raises(
+            ValidationError, match=f"NAMESPACE: '{key}' is reserved; expected .*got a namespace property"
+        ):
+            sql(text)
+    assert not lake.catalog.namespace_exists("reserved")
 
 
 def test_refresh_table_updates_the_entry_of_spark(spark, sql, lake, name):

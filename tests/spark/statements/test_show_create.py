@@ -11,7 +11,7 @@ COLUMNS = (
 def test_show_create_table_returns_a_statement_that_makes_the_same_table(sql, lake):
     sql(
         f"CREATE TABLE lake.db.original ({COLUMNS}) USING icefloe PARTITIONED BY (bucket(4, id), truncate(3, name), days(at), `odd name`) "
-        r"COMMENT 'a \\ b' TBLPROPERTIES ('format-version' = '1', 'owner' = 'it''s me')"
+        r"COMMENT 'a \\ b' TBLPROPERTIES ('format-version' = '1', 'note' = 'it''s me')"
     )
     original = lake.catalog.load_table("db.original")
     ((text,),) = sql("SHOW CREATE TABLE lake.db.original")

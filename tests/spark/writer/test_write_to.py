@@ -104,6 +104,17 @@ def test_columns_of_a_new_table_are_optional(spark, catalog, name):
         assert [one for one in schema.column_names if schema.find_field(one).required] == ["s.m.key"]
 
 
+@pytest.mark.parametrize("verb", ["create", "create_or_replace"])
+def test_a_new_table_belongs_to_the_user(spark, frame, catalog, name, verb):
+    (user,) = spark.sql("SELECT current_user()").first()
+    getattr(icefloe.spark.write_to(frame, name, catalog), verb)()
+    assert catalog.load_table(name).properties["owner"] == user
+    icefloe.spark.write_to(frame, name, catalog).table_property("owner", "me").replace()
+    assert catalog.load_table(name).properties["owner"] == "me"
+    icefloe.spark.write_to(frame, name, catalog).create_or_replace()
+    assert catalog.load_table(name).properties["owner"] == user
+
+
 @pytest.mark.parametrize("write", ["append", "overwrite_partitions"])
 def test_fields_of_structs_are_matched_by_name(spark, new_table, write):
     pair = "struct<a: bigint, b: struct<c: double NOT NULL, d: string>>"

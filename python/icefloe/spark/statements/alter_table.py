@@ -23,9 +23,15 @@ if TYPE_CHECKING:
 
 _FORMAT_VERSION = "format-version"
 _DISTRIBUTION = ("DISTRIBUTED", "BY", "PARTITION")
-_RESERVED = {
+_RESERVED_BY_SPARK = {
     "location": "ALTER TABLE ... SET LOCATION",
     "provider": "the clause USING in CREATE TABLE",
+    "owner": "no owner, which is the user who created the table",
+    "external": "CREATE EXTERNAL TABLE",
+}
+"""Properties that no statement sets or removes by their keys, and what sets each."""
+_RESERVED = {
+    **_RESERVED_BY_SPARK,
     COLLATION: "ALTER TABLE ... DEFAULT COLLATION",
     "sort-order": "ALTER TABLE ... WRITE ORDERED BY",
     "identifier-fields": "ALTER TABLE ... SET IDENTIFIER FIELDS",
@@ -79,6 +85,7 @@ def _alters_properties(statement: Statement, table: Table, cursor: Cursor) -> bo
     elif cursor.accept("UNSET", "TBLPROPERTIES"):
         cursor.accept("IF", "EXISTS")
         keys = property_keys(cursor)
+        check_not_reserved(keys, _RESERVED_BY_SPARK, "UNSET TBLPROPERTIES")
         _commit(table, cursor, lambda change: change.remove_properties(*keys))
     elif cursor.accept("DEFAULT", "COLLATION"):
         collation = collation_named(statement, ".".join(cursor.names()))

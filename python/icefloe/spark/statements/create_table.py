@@ -12,6 +12,7 @@ from icefloe.exceptions import (
     ValidationError,
 )
 from icefloe.spark.lexer import Cursor
+from icefloe.spark.session import current_user
 from icefloe.spark.statements.column_definition import struct_of
 from icefloe.spark.statements.default_collation import COLLATION, collation_named
 from icefloe.spark.statements.query import frame_of_query
@@ -39,6 +40,8 @@ _FILE_FORMATS = ("parquet", "orc", "avro")
 _RESERVED = {
     "location": "the clause LOCATION",
     "provider": "the clause USING",
+    "owner": "no owner, which is the user who runs the statement",
+    "external": "CREATE EXTERNAL TABLE",
     "collation": "the clause DEFAULT COLLATION",
     "sort-order": "ALTER TABLE ... WRITE ORDERED BY after the creation",
     "identifier-fields": "ALTER TABLE ... SET IDENTIFIER FIELDS after the creation",
@@ -124,7 +127,7 @@ def drop_table(statement: Statement, text: str) -> None:
 
 def _properties_of_spark(statement: Statement, made: Definition) -> dict[str, str]:
     """Return the properties that Spark gives a new table: its owner, who runs the statement, and its default collation."""
-    (owner,) = statement.values(["current_user()"])
+    owner = current_user(statement.spark)
     if made.collation is None:
         return {"owner": owner}
     return {"owner": owner, COLLATION: collation_named(statement, made.collation)}

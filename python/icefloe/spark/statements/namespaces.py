@@ -4,19 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from icefloe.exceptions import FeatureUnsupportedError, NoSuchNamespaceError
+from icefloe.exceptions import FeatureUnsupportedError, NamespaceAlreadyExistsError, NoSuchNamespaceError
 from icefloe.spark.lexer import Cursor
-from icefloe.spark.statements.table_clauses import properties_of, property_keys
+from icefloe.spark.session import current_user
+from icefloe.spark.statements.table_clauses import check_not_reserved, properties_of, property_keys
 
 if TYPE_CHECKING:
+    from icefloe.catalog import Catalog
     from icefloe.spark.statements.statement import Statement
+    from icefloe.typedef import Identifier
 
 _KINDS = ("NAMESPACE", "DATABASE", "SCHEMA")
+_RESERVED = {
+    "location": "the clause LOCATION",
+    "owner": "no owner, which is the user who creates the namespace",
+}
+"""Properties that no statement sets by their keys, and what sets each."""
 _SHOWN_PROPERTIES = ("comment", "location", "owner")
 
 
 def create_namespace(statement: Statement, text: str) -> None:
-    """Run CREATE NAMESPACE."""
+    """Run CREATE NAMESPACE; the property `owner` is the user of the session, where namespaces of the catalog have properties."""
     cursor = Cursor(text)
     cursor.expect("CREATE")
     _kind(cursor)
@@ -29,14 +37,24 @@ def create_namespace(statement: Statement, text: str) -> None:
         elif cursor.accept("LOCATION"):
             properties["location"] = cursor.string()
         elif cursor.accept("WITH", "DBPROPERTIES") or cursor.accept("WITH", "PROPERTIES"):
-            properties.update(properties_of(cursor))
+            given = properties_of(cursor)
+            check_not_reserved(given, _RESERVED, "CREATE NAMESPACE", "namespace")
+            properties = {**given, **properties}
         else:
             raise cursor.error("COMMENT, LOCATION or WITH PROPERTIES")
-    if if_not_exists:
-        lake.catalog.create_namespace_if_not_exists(namespace, properties)
-    else:
-        lake.catalog.create_namespace(namespace, properties)
+    try:
+        _create(lake.catalog, namespace, properties, current_user(statement.spark))
+    except NamespaceAlreadyExistsError:
+        if not if_not_exists:
+            raise
     lake.refresh()
+
+
+def _create(catalog: Catalog, namespace: Identifier, properties: dict[str, str], owner: str) -> None:
+    try:
+        catalog.create_namespace(namespace, {**properties, "owner": owner})
+    except FeatureUnsupportedError:  # the catalog's namespaces have no properties
+        catalog.create_namespace(namespace, properties)
 
 
 def drop_namespace(statement: Statement, text: str) -> None:
@@ -70,11 +88,13 @@ def alter_namespace(statement: Statement, text: str) -> None:
     updates: dict[str, str] = {}
     if cursor.accept("SET", "PROPERTIES") or cursor.accept("SET", "DBPROPERTIES"):
         updates = properties_of(cursor)
+        check_not_reserved(updates, _RESERVED, "ALTER NAMESPACE", "namespace")
     elif cursor.accept("SET", "LOCATION"):
         updates = {"location": cursor.string()}
     elif cursor.accept("UNSET", "PROPERTIES") or cursor.accept("UNSET", "DBPROPERTIES"):
         cursor.accept("IF", "EXISTS")
         removed = set(property_keys(cursor))
+        check_not_reserved(removed, _RESERVED, "ALTER NAMESPACE", "namespace")
     else:
         raise cursor.error("SET PROPERTIES, UNSET PROPERTIES or SET LOCATION")
     cursor.finish()

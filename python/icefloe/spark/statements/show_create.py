@@ -44,9 +44,9 @@ def _statement(reference: Reference, spark: Any) -> str:
     name = ".".join(_name(part) for part in (reference.lake.name, *reference.identifier))
     properties = {"format-version": str(table.metadata.format_version), **table.properties}
     comment, collation = properties.pop("comment", None), properties.pop(COLLATION, None)
-    # The owner of a new table is the user who creates it.
-    if properties.get("owner") == spark.sql("SELECT current_user()").first()[0]:
-        del properties["owner"]
+    # CREATE TABLE refuses these keys.
+    for key in ("owner", "external"):
+        properties.pop(key, None)
     lines = [f"CREATE TABLE {name} (\n{columns})", "USING iceberg"]
     partitioning = partitioning_of(table)
     lines += [f"PARTITIONED BY ({', '.join(partitioning)})"] if partitioning else []

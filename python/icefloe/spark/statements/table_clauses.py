@@ -11,7 +11,7 @@ from icefloe.spark.writer.partition_text import partition_field
 from icefloe.table.sorting import NullOrder, SortDirection
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from icefloe.transforms import Transform
 
@@ -56,17 +56,18 @@ def properties_of(cursor: Cursor) -> dict[str, str]:
     return found
 
 
-def check_not_reserved(properties: Mapping[str, str], reserved: Mapping[str, str], label: str) -> None:
+def check_not_reserved(properties: Iterable[str], reserved: Mapping[str, str], label: str, kind: str = "table") -> None:
     """Raise ValidationError if a property has a clause or a statement of its own, as its value would have no effect.
 
     Args:
-        properties: The properties that a statement sets.
+        properties: The keys of the properties that a statement sets or removes.
         reserved: What sets each reserved property instead.
         label: The clause, for errors.
+        kind: What has the properties, for errors.
     """
     for key in properties:
         if key in reserved:
-            raise ValidationError(f"{label}: {key!r} is reserved; expected {reserved[key]}, got a table property")
+            raise ValidationError(f"{label}: {key!r} is reserved; expected {reserved[key]}, got a {kind} property")
 
 
 def property_keys(cursor: Cursor) -> list[str]:

@@ -10,6 +10,7 @@ from icefloe.catalog.catalog import Catalog
 from icefloe.exceptions import ValidationError
 from icefloe.expressions import BooleanExpression
 from icefloe.spark.arguments import checked_frame
+from icefloe.spark.session import current_user
 from icefloe.spark.types.from_spark import schema_from_spark
 from icefloe.spark.types.nullability import nullable
 from icefloe.spark.writer.commit import FileChange, WriteMode, summary_properties
@@ -105,7 +106,10 @@ class WriteBuilder:
         return self
 
     def table_property(self, key: str, value: object) -> Self:
-        """Set a property of a table that is created or replaced; ``location`` and ``format-version`` are facts of the table."""
+        """Set a property of a table that is created or replaced; ``location`` and ``format-version`` are facts of the table.
+
+        The property ``owner`` is the user of the session unless it is set.
+        """
         self._properties[checked_text("table_property, key", key)] = option_text(f"table_property {key}", value)
         return self
 
@@ -197,7 +201,7 @@ class WriteBuilder:
             )
         # As in Spark, columns and fields of a new table may be null.
         schema = schema_from_spark(nullable(self._frame.schema))
-        properties = dict(self._properties)
+        properties = {"owner": current_user(self._frame.sparkSession), **self._properties}
         transaction = start(
             self._table.name() if isinstance(self._table, Table) else self._table,
             schema,
