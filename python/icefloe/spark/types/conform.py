@@ -93,7 +93,8 @@ def conform_schema(
         schema: Table schema, or its JSON.
         check_nullability: See :func:`conform`.
         check_ordering: See :func:`conform`.
-        fields_by_name: Accept structs whose fields are in another order, or of narrower types, than the table's.
+        fields_by_name: Accept structs whose fields are in another order, or of narrower types, than the table's. Fields with names
+            of another case are always accepted.
 
     Raises:
         SchemaMismatchError: See :func:`conform`.
@@ -145,6 +146,11 @@ def fits(given: Any, wanted: Any) -> bool:
     return bool(_shape(given) == _shape(wanted))
 
 
+def fits_in_order(given: Any, wanted: Any) -> bool:
+    """Return whether every value of one Spark type is a value of another, if the fields of structs may have names of another case."""
+    return fits(given, wanted) or bool(_shape(given, ignore_case=True) == _shape(wanted, ignore_case=True))
+
+
 def fits_by_name(given: Any, wanted: Any) -> bool:
     """Return whether every value of one Spark type is a value of another, if the fields of structs are matched by name."""
     if isinstance(given, spark_types.StructType) and isinstance(wanted, spark_types.StructType):
@@ -168,7 +174,7 @@ def _column(given: Any, field: Any) -> Column:
 def _problem(given: Any, field: Any, *, check_nullability: bool, fields_by_name: bool) -> str | None:
     if isinstance(given.dataType, spark_types.NullType) and field.nullable:
         return None
-    if not (fits_by_name if fields_by_name else fits)(given.dataType, field.dataType):
+    if not (fits_by_name if fields_by_name else fits_in_order)(given.dataType, field.dataType):
         return (
             f"column {field.name!r} does not fit; expected {field.dataType.simpleString()}, got "
             f"{given.dataType.simpleString()}: cast the column"
@@ -194,14 +200,21 @@ def matched_names(given: list[str], wanted: list[str]) -> dict[str, str]:
     return matches
 
 
-def _shape(data_type: Any) -> Any:
-    """Return a type without nullability and metadata, for comparisons."""
+def _shape(data_type: Any, *, ignore_case: bool = False) -> Any:
+    """Return a type without nullability and metadata, for comparisons; names that differ in case alone keep their case."""
     if isinstance(data_type, spark_types.StructType):
-        return ("struct", tuple((field.name, _shape(field.dataType)) for field in data_type.fields))
+        folded = [name.lower() for name in data_type.names]
+        names = folded if ignore_case and len(set(folded)) == len(folded) else data_type.names
+        inner = [_shape(field.dataType, ignore_case=ignore_case) for field in data_type.fields]
+        return ("struct", tuple(zip(names, inner, strict=True)))
     if isinstance(data_type, spark_types.ArrayType):
-        return ("array", _shape(data_type.elementType))
+        return ("array", _shape(data_type.elementType, ignore_case=ignore_case))
     if isinstance(data_type, spark_types.MapType):
-        return ("map", _shape(data_type.keyType), _shape(data_type.valueType))
+        return (
+            "map",
+            _shape(data_type.keyType, ignore_case=ignore_case),
+            _shape(data_type.valueType, ignore_case=ignore_case),
+        )
     return data_type.simpleString()
 
 

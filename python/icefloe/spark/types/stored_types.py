@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def to_stored_types(first: pa.RecordBatch, rest: Iterator[pa.RecordBatch], schema: str) -> pa.RecordBatchReader:
     """Return batches from Spark as a stream with the table's column names and in the Arrow types of data files.
 
-    Columns are matched by name, exactly or else ignoring case. Timestamps keep the session's time zone, which does not change the instant.
+    Columns are matched by name, exactly or else ignoring case; the fields of structs, at any depth, get the table's names. Timestamps keep the session's time zone, which does not change the instant.
 
     Args:
         first: First batch, already taken from the iterator.
@@ -49,14 +49,42 @@ def to_stored_types(first: pa.RecordBatch, rest: Iterator[pa.RecordBatch], schem
 
 
 def _stored_field(field: pa.Field, stored: pa.DataType | None) -> pa.Field:
-    if stored is None or pa.types.is_nested(stored) or pa.types.is_timestamp(stored):
+    if stored is None or pa.types.is_timestamp(stored):
         return field
+    if pa.types.is_nested(stored):
+        return field.with_type(_named_as(field.type, stored))
     return pa.field(field.name, stored, nullable=field.nullable)
+
+
+def _named_as(given: pa.DataType, stored: pa.DataType) -> pa.DataType:
+    """Return a type whose structs, at any depth, have the names of the fields of another type in their order."""
+    if pa.types.is_struct(given) and pa.types.is_struct(stored) and len(given) == len(stored):
+        pairs = zip(given, stored, strict=True)
+        return pa.struct([one.with_name(two.name).with_type(_named_as(one.type, two.type)) for one, two in pairs])
+    if pa.types.is_list(given) and pa.types.is_list(stored):
+        return pa.list_(given.value_field.with_type(_named_as(given.value_type, stored.value_type)))
+    if pa.types.is_map(given) and pa.types.is_map(stored):
+        key = given.key_field.with_type(_named_as(given.key_type, stored.key_type))
+        return pa.map_(key, given.item_field.with_type(_named_as(given.item_type, stored.item_type)))
+    return given
+
+
+class _Renamed:
+    """Values under a type of the same layout, by the Arrow C data interface: casts find the fields of structs by their names."""
+
+    def __init__(self, values: pa.Array, kind: pa.DataType) -> None:
+        self._values = values
+        self._kind = kind
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
+        return self._kind.__arrow_c_schema__(), self._values.__arrow_c_array__()[1]
 
 
 def _converted(values: pa.Array, field: pa.Field) -> pa.Array:
     if values.type == field.type:
         return values
+    if pa.types.is_nested(field.type):
+        return pa.array(_Renamed(values, field.type))
     if pa.types.is_fixed_size_binary(field.type) and not pa.types.is_binary(values.type):
         return text_to_uuid(values, field.name)
     return values.cast(field.type)
