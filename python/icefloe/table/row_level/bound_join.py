@@ -67,6 +67,7 @@ class BoundJoin:
         of_source: Condition on a source row; None for every row.
         of_target: Filter of the table's rows that are in a pair.
         of_pairs: Conditions on a pair, evaluated in order.
+        fallible: Values of keys that may fail. A join that keeps every source row computes them for every row, as in Spark.
         block_key: An equality among the conditions on a pair; None if there is none.
         source_columns: The source's columns that the condition reads, for messages.
         label: The condition in messages.
@@ -76,6 +77,7 @@ class BoundJoin:
     of_source: RowFunction | None = None
     of_target: BooleanExpression = field(default_factory=AlwaysTrue)
     of_pairs: tuple[RowFunction, ...] = ()
+    fallible: tuple[RowFunction, ...] = ()
     block_key: BlockKey | None = None
     source_columns: tuple[str, ...] = ()
     label: str = "merge, on"
@@ -129,6 +131,7 @@ class _JoinBinder:
         self._of_source: list[Value] = []
         self._of_target: BooleanExpression = AlwaysTrue()
         self._of_pairs: list[RowFunction] = []
+        self._fallible: list[RowFunction] = []
         self._pending: list[Value] = []
         self._block_key: BlockKey | None = None
         self._read: dict[str, None] = {}
@@ -180,6 +183,7 @@ class _JoinBinder:
             of_source,
             self._of_target,
             tuple(self._of_pairs),
+            tuple(self._fallible),
             self._block_key,
             tuple(self._read),
             self._label,
@@ -233,6 +237,8 @@ class _JoinBinder:
         if kinds.is_integer(kind) and kinds.common(kind, value.kind) != kind:
             # Source numbers outside the range of the column's type match no target row.
             self._of_source.append(computed(pa.bool_(), lambda values: _is_within(values, kind), [value]))
+        if value.can_fail:
+            self._fallible.append(function_of(value, value.kind, self._label))
         values = function_of(coerced(value, kind), self._schema.field(name).type, self._label)
         self._keys[name] = HashKey(name, values, null_safe)
 

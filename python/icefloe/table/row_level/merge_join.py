@@ -95,6 +95,9 @@ class MergeJoin:
         of_pairs = self._bound(clauses.of(Match.MATCHED), source=True, target=True)
         of_source_rows = self._bound(clauses.of(Match.NOT_MATCHED), source=True, target=False)
         of_unmatched_target = self._bound(clauses.of(Match.NOT_MATCHED_BY_SOURCE), source=False, target=True)
+        if of_source_rows and self._selected is not None:
+            for values in self._on.fallible:
+                values.evaluate(self._source_side())
         found = self._joined
         pairs = found.pairs.filter(first_of_position(found.pairs)) if clauses.delete_all_matched else found.pairs
         matched = self._run(of_pairs, pairs)

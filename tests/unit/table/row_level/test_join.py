@@ -111,3 +111,13 @@ def test_merge_that_fails_for_a_row_leaves_no_file(table, mode, value, error):
         table.merge(source, ["id"]).when_matched_update({"n": value}).execute()
     assert table.refresh().metadata_location == before
     assert sorted(Path(table.location()).rglob("*")) == files
+
+
+def test_merge_computes_the_keys_of_every_source_row_that_it_may_insert(table):
+    on = "source.is_new and target.id = cast(source.key as int)"
+    source = pa.table({"key": [7, 2**40], "is_new": [True, False]})
+    table.merge(source, on).when_matched_update({"n": "-1"}).execute()
+    assert changed(table) == {(7, "p1"): -1}
+    merge = table.merge(source, on).when_not_matched_insert({"id": "source.key"})
+    with pytest.raises(ValidationError, match=r"merge, on '.*': .*1099511627776"):
+        merge.execute()
