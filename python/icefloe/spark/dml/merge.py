@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import ResolveError, ValidationError
+from icefloe.expressions import And
 from icefloe.spark.arguments import checked_frame, checked_summary, checked_table
 from icefloe.spark.dml.change_commit import commit_changes
 from icefloe.spark.dml.join import FurtherCondition, MergeSource, merged
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from typing_extensions import Self
 
+    from icefloe.expressions import BooleanExpression
     from icefloe.table import Table
     from icefloe.table.commit.change import Change
     from icefloe.table.row_level.join_keys import JoinKey
@@ -118,6 +120,7 @@ class MergeBuilder:
         self._keys = keys
         self._only_if: str | None = None
         self._further: FurtherCondition | None = None
+        self._of_target: BooleanExpression | None = None
         self._branch = branch
         self._snapshot_properties = snapshot_properties
         self._clauses = Clauses()
@@ -191,6 +194,11 @@ class MergeBuilder:
         self._further = further
         return self
 
+    def only_target(self, row_filter: BooleanExpression | None) -> Self:
+        """Let a filter prune the target's files: the condition on pairs is true for no row outside of it; None for no filter."""
+        self._of_target = row_filter
+        return self
+
     def of_loaded_version(self) -> Self:
         """Merge into the loaded version of the table, which the source may have read, instead of the current one."""
         self._loaded = True
@@ -226,9 +234,10 @@ class MergeBuilder:
                 "merge",
                 branch=self._branch,
                 snapshot_properties=self._snapshot_properties,
-                row_filter=None if needs_all else source.key_range(schema),
+                row_filter=None if needs_all else _both(source.key_range(schema), self._of_target),
                 columns=None if reads_target else tuple(dict.fromkeys(key.target for key in keys)),
                 refresh=False,
+                filters_again=True,
             )
             for check in self._checks:
                 target.target.transaction.apply(check)
@@ -238,3 +247,8 @@ class MergeBuilder:
     def _add(self, match: Match, action: Action, condition: Condition, values: Values) -> Self:
         self._clauses = self._clauses.added(match, action, condition, values)
         return self
+
+
+def _both(one: BooleanExpression | None, other: BooleanExpression | None) -> BooleanExpression | None:
+    """Return the conjunction of two filters, None being true for all rows."""
+    return And(one, other) if one is not None and other is not None else one or other

@@ -75,6 +75,7 @@ def plan_target(  # noqa: PLR0913  all but the first three have defaults
     row_filter: str | BooleanExpression | None = None,
     columns: Sequence[str] | None = None,
     refresh: bool = True,
+    filters_again: bool = False,
 ) -> PlannedTarget:
     """Refresh a table and plan the rows that an operation may change.
 
@@ -87,6 +88,7 @@ def plan_target(  # noqa: PLR0913  all but the first three have defaults
         row_filter: Rows that may change; all rows if None.
         columns: Columns that the operation reads; all columns if None.
         refresh: Load the current version of the table; the loaded one is planned otherwise.
+        filters_again: The operation evaluates the whole filter on the rows of the scan.
 
     Raises:
         ValidationError: The branch is a tag, or contradicts the session's settings for staging.
@@ -103,5 +105,5 @@ def plan_target(  # noqa: PLR0913  all but the first three have defaults
         scan = scan.filter(row_filter)
     if columns is not None:
         scan = scan.select(*columns)
-    planned = plan_scan(spark, scan, located=True)
+    planned = plan_scan(spark, scan, located=True, filters_again=filters_again)
     return PlannedTarget(table=table, target=target, operation=operation, spark=spark, planned=planned)

@@ -86,6 +86,26 @@ def read(  # noqa: PLR0913  all but the first have defaults
     return scan_frame(session, plan_scan(session, scan))
 
 
+def pruned_rows(
+    spark: Any,
+    table: Table,
+    columns: Sequence[str] | None,
+    row_filter: BooleanExpression | None,
+    version: dict[str, Any],
+) -> DataFrame:
+    """Return the rows of a table that a query filters again: conditions on transforms prune files, and may keep other rows.
+
+    Args:
+        spark: Session.
+        table: Table.
+        columns: Names of the columns; all if None.
+        row_filter: Filter of the rows; None for all rows.
+        version: Arguments of :func:`read` that choose a version; empty for the current one.
+    """
+    scan = resolve_scan(table, columns, row_filter, version or default_version(spark, table))
+    return scan_frame(spark, plan_scan(spark, scan, filters_again=True))
+
+
 def explain_read(  # noqa: PLR0913  the parameters of read
     source: Table | AnyScan,
     *,

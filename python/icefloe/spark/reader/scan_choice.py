@@ -77,7 +77,12 @@ class PlannedScan:
 
 
 def plan_scan(
-    spark: Any, scan: DataScan | IncrementalAppendScan, *, located: bool = False, only: pa.Array | None = None
+    spark: Any,
+    scan: DataScan | IncrementalAppendScan,
+    *,
+    located: bool = False,
+    only: pa.Array | None = None,
+    filters_again: bool = False,
 ) -> PlannedScan:
     """Plan a scan, and choose and log its reader.
 
@@ -86,11 +91,14 @@ def plan_scan(
         scan: The scan.
         located: Return the file and position of each row as well.
         only: Paths of the files to read; None for all files of the plan.
+        filters_again: The caller evaluates the whole filter on the rows, so Spark's reader may leave conditions on transforms out.
     """
     plan = scan.update(options={**scan.options, **_WHOLE_FILES}).plan()
     if only is not None:
         plan = replace(plan, files=plan.files.filter(pc.is_in(plan.files.column("file_path"), value_set=only)))
     predicate = json.loads(_bound_filter(scan))
+    if filters_again:
+        predicate = _without_transforms(predicate)
     native = _native_scan(spark, scan, plan, predicate)
     problem = (
         _selection_obstacle(scan)
@@ -156,6 +164,19 @@ def _filter_obstacle(predicate: Any) -> str | None:
         return f"the filter has the transform {term.get('transform')} of {term.get('term')}"
     parts = (_filter_obstacle(predicate.get(part)) for part in ("left", "right", "child"))
     return next((reason for reason in parts if reason is not None), None)
+
+
+def _without_transforms(predicate: Any) -> Any:
+    """Return a filter that is true for the same rows and others, without conditions on transforms."""
+    if _filter_obstacle(predicate) is None:
+        return predicate
+    if predicate["type"] not in ("and", "or"):
+        return True
+    sides = [_without_transforms(predicate[side]) for side in ("left", "right")]
+    if predicate["type"] == "or":
+        return True if any(side is True for side in sides) else {**predicate, "left": sides[0], "right": sides[1]}
+    known = [side for side in sides if side is not True]
+    return {**predicate, "left": known[0], "right": known[1]} if len(known) == 2 else (known or [True])[0]
 
 
 def _native_scan(spark: Any, scan: DataScan | IncrementalAppendScan, plan: ScanPlan, predicate: Any) -> NativeScan:

@@ -73,6 +73,16 @@ def with_catalog_functions(
     return text
 
 
+def is_function_namespace(statement: Statement, names: tuple[str, ...]) -> bool:
+    """Return whether some names before a function are of the functions of an attached catalog, as in ``lake.system.bucket(16, id)``."""
+    *catalog, namespace = names or ("",)
+    if catalog or namespace.lower() in statement.lakes:
+        is_catalog = len(catalog) == 1 and catalog[0].lower() in statement.lakes
+    else:
+        is_catalog = statement.references.current is not None
+    return is_catalog and namespace.lower() == "system"
+
+
 def _calls(statement: Statement, text: str) -> list[FunctionCall]:
     """Return the calls of functions of attached catalogs, in their order.
 

@@ -82,7 +82,7 @@ def delete(statement: Statement, text: str) -> DataFrame:
     branch = reference.version.get("branch")
     if condition is None:
         return counts(statement, delete_from(table, AlwaysTrue(), spark=statement.spark, branch=branch))
-    found = _filter(statement, parts, alias, condition)
+    found = condition_filter(statement, parts, alias, condition)
     if found is not None and found.exact:
         return counts(statement, delete_from(table, found.expression, spark=statement.spark, branch=branch))
     target = _planned(statement, reference, parts, alias, condition, "delete")
@@ -117,17 +117,26 @@ def _planned(  # noqa: PLR0913 - the parts of one statement
     condition: str | None,
     operation: str,
 ) -> PlannedTarget:
-    found = None if condition is None else _filter(statement, parts, alias, condition)
+    found = None if condition is None else condition_filter(statement, parts, alias, condition)
     return plan_target(
         statement.spark,
         reference.table,
         operation,
         branch=reference.version.get("branch"),
         row_filter=None if found is None else found.expression,
+        filters_again=True,
     )
 
 
-def _filter(statement: Statement, parts: tuple[str, ...], alias: str, condition: str) -> Filter | None:
+def condition_filter(statement: Statement, parts: tuple[str, ...], alias: str, condition: str) -> Filter | None:
+    """Return the filter of a table's rows that a condition on them may select; None for all rows.
+
+    Args:
+        statement: The statement.
+        parts: Name of the table.
+        alias: Name of the table in the condition.
+        condition: SQL text.
+    """
     name = ".".join(quoted(part) for part in parts)
     table, columns = single_table(
         statement, f"{statement.above}SELECT 1 FROM {name} AS {quoted(alias)} WHERE ({condition})"

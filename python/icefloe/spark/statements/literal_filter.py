@@ -32,8 +32,11 @@ from icefloe.expressions import (
     StartsWith,
     literal,
 )
+from icefloe.expressions.transform_ranges import column_condition
 from icefloe.expressions.tree import all_of, any_of
+from icefloe.spark.statements.condition_term import ConditionTerm
 from icefloe.types import (
+    BinaryType,
     BooleanType,
     DateType,
     DecimalType,
@@ -52,13 +55,31 @@ if TYPE_CHECKING:
     from icefloe.expressions import BooleanExpression
     from icefloe.types import IcebergType
 
+    Column = tuple[str, IcebergType]
+
 _COMPARISONS: dict[type[Any], tuple[Any, Any]] = {
     exp.EQ: (EqualTo, EqualTo),
+    # A literal is never null.
+    exp.NullSafeEQ: (EqualTo, EqualTo),
     exp.NEQ: (NotEqualTo, NotEqualTo),
     exp.LT: (LessThan, GreaterThan),
     exp.LTE: (LessThanOrEqual, GreaterThanOrEqual),
     exp.GT: (GreaterThan, LessThan),
     exp.GTE: (GreaterThanOrEqual, LessThanOrEqual),
+}
+_NEGATIONS: dict[type[Any], type[Any]] = {
+    exp.EQ: exp.NEQ,
+    exp.NEQ: exp.EQ,
+    exp.LT: exp.GTE,
+    exp.LTE: exp.GT,
+    exp.GT: exp.LTE,
+    exp.GTE: exp.LT,
+}
+_INTEGER_BITS = {
+    exp.DataType.Type.TINYINT: 8,
+    exp.DataType.Type.SMALLINT: 16,
+    exp.DataType.Type.INT: 32,
+    exp.DataType.Type.BIGINT: 64,
 }
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _TIME = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?))?")
@@ -85,15 +106,22 @@ class FilterBuilder:
     Args:
         column_of: Returns name and type of the column that a tree names; None if it names no column of the table.
         arguments: Values of named parameters.
+        is_namespace: Returns whether some names before a function are of the functions of an attached catalog.
     """
 
     def __init__(
         self,
-        column_of: Callable[[Any], tuple[str, IcebergType] | None],
+        column_of: Callable[[Any], Column | None],
         arguments: Mapping[str, Any],
+        is_namespace: Callable[[tuple[str, ...]], bool] = lambda _: False,
     ) -> None:
         self._column_of = column_of
         self._arguments = arguments
+        self._is_namespace = is_namespace
+
+    def _term_of(self, tree: Any) -> ConditionTerm | None:
+        """Return the column, or the transform of one, that a tree is."""
+        return ConditionTerm.of(tree, self._column_of, self._is_namespace)
 
     def of(self, tree: Any) -> Filter | None:
         """Return the filter of a condition; None if no part of it can be one."""
@@ -131,7 +159,8 @@ class FilterBuilder:
         if isinstance(inner, exp.In):
             return self._in(inner, negated=negated)
         if negated:
-            return None
+            opposite = _NEGATIONS.get(type(inner), exp.Not)
+            return self._comparison(opposite(this=inner.this, expression=inner.expression))
         if isinstance(tree, exp.Between):
             low = self._comparison(exp.GTE(this=tree.this, expression=tree.args["low"]))
             high = self._comparison(exp.LTE(this=tree.this, expression=tree.args["high"]))
@@ -149,22 +178,25 @@ class FilterBuilder:
         return self._comparison(tree)
 
     def _null_test(self, tree: exp.Is, *, negated: bool) -> Filter | None:
-        column = self._column_of(tree.this)
+        term = self._term_of(tree.this)
         # Plans have no filters on structs, lists and maps.
-        if column is None or not isinstance(column[1], PrimitiveType):
+        if term is None or not isinstance(term.source_type, PrimitiveType):
             return None
-        return Filter((NotNull if negated else IsNull)(column[0]))
+        # Spark's truncation of a decimal is null beyond the digits of its type.
+        if term.may_overflow:
+            return Filter(NotNull(term.column), exact=False) if negated else None
+        return Filter((NotNull if negated else IsNull)(term.column))
 
     def _in(self, tree: exp.In, *, negated: bool) -> Filter | None:
-        column = self._column_of(tree.this)
-        if column is None or not tree.expressions or tree.args.get("query") is not None:
+        term = self._term_of(tree.this)
+        if term is None or not tree.expressions or tree.args.get("query") is not None:
             return None
-        name, kind = column
+        kind = term.value_type
         values = [self._value(one, kind) for one in tree.expressions]
         if any(value is None for value in values) or isinstance(kind, (TimestampType, TimestamptzType, DoubleType)):
             return None
         literals = [literal(value).to(kind) for value in values]
-        return Filter(NotIn(name, literals) if negated else In(name, literals))
+        return _of_term(term, NotIn(term.term, literals) if negated else In(term.term, literals))
 
     def _prefix(self, tree: exp.Like) -> Filter | None:
         column = self._column_of(tree.this)
@@ -178,22 +210,22 @@ class FilterBuilder:
         classes = _COMPARISONS.get(type(tree))
         if classes is None:
             return None
-        column, other, made = self._column_of(tree.this), tree.expression, classes[0]
-        if column is None:
-            column, other, made = self._column_of(tree.expression), tree.this, classes[1]
-        if column is None:
+        term, other, made = self._term_of(tree.this), tree.expression, classes[0]
+        if term is None:
+            term, other, made = self._term_of(tree.expression), tree.this, classes[1]
+        if term is None:
             return None
-        name, kind = column
+        kind = term.value_type
         value = self._value(other, kind)
         if value is None:
             return None
         if isinstance(kind, (TimestampType, TimestamptzType)):
-            return _widened(name, kind, made, value)
+            return _widened(term.column, kind, made, value)
         # NaN is greater than all numbers in Spark and has no order in filters; -0.0 equals 0.0 in Spark.
         above = made in (GreaterThan, GreaterThanOrEqual, NotEqualTo)
         if isinstance(kind, DoubleType) and (above or value == 0 or math.isnan(value)):
             return None
-        return Filter(made(name, literal(value).to(kind)))
+        return _of_term(term, made(term.term, literal(value).to(kind)))
 
     def _value(self, tree: Any, kind: IcebergType) -> Any:
         """Return a literal of a column's type; None for other trees, and for literals that Spark casts."""
@@ -202,11 +234,12 @@ class FilterBuilder:
             return None
         whole = isinstance(value, int) and not isinstance(value, bool)
         if isinstance(kind, (IntegerType, LongType)):
-            return value if whole else None
+            is_integral = isinstance(value, Decimal) and value == value.to_integral_value()
+            return int(value) if whole or is_integral else None
         if isinstance(kind, BooleanType):
             return value if isinstance(value, bool) else None
-        if isinstance(kind, StringType):
-            return value if isinstance(value, str) else None
+        if isinstance(kind, (StringType, BinaryType)):
+            return value if isinstance(value, str if isinstance(kind, StringType) else bytes) else None
         if isinstance(kind, DateType):
             if isinstance(value, str):
                 return date.fromisoformat(value) if _DATE.fullmatch(value) else None
@@ -230,18 +263,36 @@ class FilterBuilder:
                 # Spark 4.0 reads a doubled quote as two texts, later versions as one quote.
                 return None if set(tree.this) & set("\\'\"") else tree.this
             return _number(tree.this)
+        if isinstance(tree, exp.HexString):
+            return bytes.fromhex(tree.this) if len(tree.this) % 2 == 0 else None
         if isinstance(tree, exp.Boolean):
             return tree.this
-        if isinstance(tree, exp.Cast) and isinstance(tree.this, exp.Literal) and tree.this.is_string:
-            kind = tree.to.this
-            if kind == exp.DataType.Type.DATE and _DATE.fullmatch(tree.this.this):
-                return date.fromisoformat(tree.this.this)
-            timestamps = (exp.DataType.Type.TIMESTAMP, exp.DataType.Type.TIMESTAMPTZ, exp.DataType.Type.TIMESTAMPNTZ)
-            return _moment(tree.this.this) if kind in timestamps else None
+        if isinstance(tree, exp.Cast) and isinstance(tree.this, exp.Literal):
+            return _cast_value(tree)
         if isinstance(tree, exp.Placeholder) and tree.name:
             value = self._arguments.get(tree.name)
             return value if isinstance(value, (bool, int, float, str, date, Decimal)) else None
         return None
+
+
+def _cast_value(tree: exp.Cast) -> int | date | datetime | None:
+    """Return a literal with a type, such as `5L`, `CAST(5 AS INT)` and `DATE '2026-01-31'`."""
+    text, kind = tree.this.this, tree.to.this
+    if not tree.this.is_string:
+        value, bits = _number(text), _INTEGER_BITS.get(kind)
+        return value if isinstance(value, int) and bits is not None and value < 2 ** (bits - 1) else None
+    if kind == exp.DataType.Type.DATE and _DATE.fullmatch(text):
+        return date.fromisoformat(text)
+    timestamps = (exp.DataType.Type.TIMESTAMP, exp.DataType.Type.TIMESTAMPTZ, exp.DataType.Type.TIMESTAMPNTZ)
+    return _moment(text) if kind in timestamps else None
+
+
+def _of_term(term: ConditionTerm, predicate: BooleanExpression) -> Filter:
+    """Return the filter of a predicate on a term, on the column of a transform where such a filter selects the same rows."""
+    of_column = column_condition(predicate, term.source_type)
+    if of_column is not None:
+        return Filter(of_column)
+    return Filter(predicate, exact=not term.may_overflow)
 
 
 def _widened(name: str, kind: IcebergType, made: Any, value: datetime) -> Filter | None:

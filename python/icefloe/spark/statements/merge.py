@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import AnalysisException
 
 from icefloe.exceptions import ValidationError
+from icefloe.expressions import And
 from icefloe.spark.dml.clause_columns import refusal
 from icefloe.spark.dml.join import FurtherCondition
 from icefloe.spark.dml.merge import MergeBuilder
 from icefloe.spark.lexer import Cursor
-from icefloe.spark.statements.change_rows import counts
+from icefloe.spark.statements.change_rows import condition_filter, counts
 from icefloe.spark.statements.literals import with_literals
 from icefloe.spark.statements.merge_clause import merge_clauses, until_when
 from icefloe.spark.statements.merge_scope import MergeScope
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
+    from icefloe.expressions import BooleanExpression
     from icefloe.spark.statements.merge_clause import MergeClause
     from icefloe.spark.statements.statement import Statement
     from icefloe.table import Table
@@ -82,10 +85,20 @@ def merge(statement: Statement, text: str) -> DataFrame:
         further = None if of_pairs is None else FurtherCondition(of_pairs, on.source_columns)
         branch = reference.version.get("branch")
         builder = MergeBuilder(table, keyed, keys, branch=branch, snapshot_properties={})
-        builder.of_loaded_version().only_if(only_if).only_pairs(further)
+        builder.of_loaded_version().only_if(only_if).only_pairs(further).only_target(
+            _target_filter(statement, scope, parts, on)
+        )
         for clause in clauses:
             _add_clause(builder, scope, clause, partial=evolving)
         return counts(statement, _executed(builder, table))
+
+
+def _target_filter(
+    statement: Statement, scope: MergeScope, parts: tuple[str, ...], on: OnCondition
+) -> BooleanExpression | None:
+    """Return the filter of the target's rows that meet the conditions on the target alone; None for all rows."""
+    found = [condition_filter(statement, parts, scope.target, one) for one in on.of_target]
+    return functools.reduce(And, [one.expression for one in found if one is not None]) if any(found) else None
 
 
 def _executed(builder: MergeBuilder, table: Table) -> MergeResult:

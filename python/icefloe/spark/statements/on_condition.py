@@ -48,12 +48,14 @@ class OnCondition:
         of_source: Spark SQL over `source`.
         of_pairs: Spark SQL over `target` and `source`.
         source_columns: The columns of the source that `of_pairs` reads.
+        of_target: The words of the parts of `of_pairs` that read columns of the target alone.
     """
 
     equalities: tuple[Equality, ...]
     of_source: tuple[str, ...]
     of_pairs: tuple[str, ...]
     source_columns: tuple[str, ...]
+    of_target: tuple[str, ...]
 
     @staticmethod
     def of(text: str, scope: MergeScope) -> OnCondition:
@@ -65,7 +67,7 @@ class OnCondition:
             FeatureUnsupportedError: The condition has a subquery.
         """
         equalities: dict[str, Equality] = {}
-        of_source, of_pairs, read = [], [], dict[str, None]()
+        of_source, of_pairs, of_target, read = [], [], [], dict[str, None]()
         for part in conjuncts(text):
             rewritten = scope.condition(part, None, "ON")
             equality = _equality(part, scope)
@@ -77,8 +79,11 @@ class OnCondition:
                 of_source.append(rewritten)
             else:
                 of_pairs.append(rewritten)
+                if columns and all(side == "target" for side, _ in columns):
+                    of_target.append(part)
                 read.update((name, None) for side, name in columns if side == "source")
-        return OnCondition(tuple(equalities.values()), tuple(of_source), tuple(of_pairs), tuple(read))
+        found = (tuple(equalities.values()), tuple(of_source), tuple(of_pairs), tuple(read))
+        return OnCondition(*found, tuple(of_target))
 
 
 def conjuncts(text: str) -> Iterator[str]:

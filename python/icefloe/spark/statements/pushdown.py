@@ -69,8 +69,14 @@ class QueryColumns:
         return (*(name for name in names if name.lower() in self._names), *hidden) or tuple(names[:1])
 
 
-def row_filter(
-    node: exp.Table, alias: str, schema: Schema, arguments: Mapping[str, Any], *, case_sensitive: bool
+def row_filter(  # noqa: PLR0913 - the parts of one query
+    node: exp.Table,
+    alias: str,
+    schema: Schema,
+    arguments: Mapping[str, Any],
+    is_namespace: Callable[[tuple[str, ...]], bool],
+    *,
+    case_sensitive: bool,
 ) -> Filter | None:
     """Return the filter of the rows of a table that the WHERE clause of its SELECT may keep.
 
@@ -79,6 +85,7 @@ def row_filter(
         alias: Name of the table in the query.
         schema: Schema of the table's rows.
         arguments: Values of named parameters.
+        is_namespace: Returns whether some names before a function are of the functions of an attached catalog.
         case_sensitive: Whether names of columns are distinguished by case.
     """
     select = node.parent.parent if isinstance(node.parent, (exp.From, exp.Join)) else None
@@ -102,7 +109,7 @@ def row_filter(
         found = columns.get(fold(tree.name), [])
         return found[0] if len(found) == 1 else None
 
-    builder = FilterBuilder(column_of, arguments)
+    builder = FilterBuilder(column_of, arguments, is_namespace)
     conditions = list(where.this.flatten()) if isinstance(where.this, exp.And) else [where.this]
     filters = [builder.of(condition) for condition in conditions]
     known = [one for one in filters if one is not None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import ParseException
@@ -10,9 +11,9 @@ from sqlglot import exp
 from icefloe.exceptions import ValidationError
 from icefloe.spark.lexer import words_of
 from icefloe.spark.metadata_tables import metadata_frame, metadata_rows
-from icefloe.spark.reader.read import read, resolve_scan
+from icefloe.spark.reader.read import pruned_rows, read, resolve_scan
 from icefloe.spark.statements.cached_table import cached_rows
-from icefloe.spark.statements.catalog_functions import run_query
+from icefloe.spark.statements.catalog_functions import is_function_namespace, run_query
 from icefloe.spark.statements.current_functions import with_current_namespace
 from icefloe.spark.statements.parsed_query import parsed
 from icefloe.spark.statements.pushdown import Pushdown, QueryColumns, row_filter
@@ -140,7 +141,12 @@ def pushdown_of(statement: Statement, table: TableInQuery, columns: QueryColumns
     if columns.has_pipes:
         return Pushdown(columns.of(table.node, schema))
     found = row_filter(
-        table.node, table.alias, schema, statement.named_arguments, case_sensitive=statement.case_sensitive()
+        table.node,
+        table.alias,
+        schema,
+        statement.named_arguments,
+        partial(is_function_namespace, statement),
+        case_sensitive=statement.case_sensitive(),
     )
     return Pushdown(columns.of(table.node, schema), found)
 
@@ -162,13 +168,8 @@ def _table_frame(statement: Statement, table: TableInQuery, columns: QueryColumn
         if cached is not None:
             return cached
     part = pushdown_of(statement, table, columns)
-    return read(
-        reference.table,
-        spark=statement.spark,
-        columns=part.columns,
-        filter=None if part.row_filter is None else part.row_filter.expression,
-        **reference.version,
-    )
+    found = None if part.row_filter is None else part.row_filter.expression
+    return pruned_rows(statement.spark, reference.table, part.columns, found, reference.version)
 
 
 def _whole_table_frame(statement: Statement, reference: Reference) -> DataFrame:
