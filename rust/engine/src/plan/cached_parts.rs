@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use arrow_array::Array;
+use arrow_data::ArrayData;
 use icefloe_format::manifest::{ManifestFile, Member, Stats};
 
 use super::bundle::{Part, PlannedBundle};
@@ -14,6 +15,9 @@ use super::bundle::{Part, PlannedBundle};
 const PART_BYTES: usize = 256;
 const ID_BYTES: usize = 16;
 const PAIR_BYTES: usize = 64;
+/// Estimated memory of an array and of a buffer beside its values: a manifest of few entries has little else.
+const ARRAY_BYTES: usize = 192;
+const BUFFER_BYTES: usize = 192;
 
 /// The storage, table, filter and statistics that the parts of one plan share.
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -64,12 +68,22 @@ impl Hash for PartKey {
 
 /// Return the memory of a bundle in bytes.
 pub(super) fn weight(bundle: &PlannedBundle) -> u64 {
-    // The columns are compact, so their memory is the length of their values.
-    let bytes = |array: &dyn Array| array.to_data().get_slice_memory_size().unwrap_or(usize::MAX);
+    // The columns are compact, so the memory of their values is their length.
+    let bytes = |array: &dyn Array| {
+        let data = array.to_data();
+        data.get_slice_memory_size().unwrap_or(usize::MAX).saturating_add(frame(&data))
+    };
     let columns = bundle.entries.columns().iter().map(|column| bytes(column.as_ref()));
     let arrays = columns.chain([bytes(&bundle.residual), bytes(&bundle.must_match)]);
     let members = bundle.members.len().saturating_mul(size_of::<Member>());
     arrays.fold(members, usize::saturating_add) as u64
+}
+
+/// Return the memory of arrays and buffers without their values.
+fn frame(data: &ArrayData) -> usize {
+    let buffers = data.buffers().len() + usize::from(data.nulls().is_some());
+    let own = ARRAY_BYTES + buffers * BUFFER_BYTES;
+    data.child_data().iter().map(frame).fold(own, usize::saturating_add)
 }
 
 /// All cached parts, and the order in which it was used.
@@ -225,13 +239,17 @@ mod tests {
         PartKey { inputs, hash: 0, manifest, length: 1, modified: None, stats }
     }
 
-    fn keep(parts: &mut Parts, key: PartKey) {
-        let bundle = Arc::new(PlannedBundle {
+    fn empty_bundle() -> PlannedBundle {
+        PlannedBundle {
             entries: RecordBatch::new_empty(entry_schema()),
             residual: residuals::all_null(0),
             must_match: BooleanArray::from(Vec::<bool>::new()),
             members: vec![],
-        });
+        }
+    }
+
+    fn keep(parts: &mut Parts, key: PartKey) {
+        let bundle = Arc::new(empty_bundle());
         let weight = weight(&bundle) + key.weight();
         parts.insert(vec![Some(key)], &bundle, weight);
     }
@@ -258,7 +276,16 @@ mod tests {
         }
         let one = parts.inputs(&key(&"x".repeat(1 << 16), "").inputs).unwrap();
         assert!(parts.by_key.keys().all(|key| Arc::ptr_eq(&key.inputs, &one)));
-        assert!(parts.bytes < 4 << 20, "{}", parts.bytes);
+        let bundles = 1_000 * (weight(&empty_bundle()) + key("", "manifest-999").weight());
+        assert!(parts.bytes < bundles + (2 << 16), "{}", parts.bytes);
+    }
+
+    #[test]
+    fn bundle_without_entries_weighs_what_its_arrays_take() {
+        let bundle = empty_bundle();
+        let least = bundle.entries.get_array_memory_size() as u64;
+        let weight = weight(&bundle);
+        assert!((least..4 * least).contains(&weight), "{weight} for {least}");
     }
 
     #[test]
