@@ -70,6 +70,25 @@ def test_new_columns_differ_from_others_by_more_than_case(sql, name):
     assert sql(f"SELECT name FROM {name} WHERE id = 1") == [("a",)]
 
 
+@pytest.mark.parametrize(
+    ("change", "shown"),
+    [
+        ("ADD CONSTRAINT pk PRIMARY KEY (id)", "got ADD CONSTRAINT$"),
+        ("SET SERDEPROPERTIES ('a' = 'b')", "got SET SERDEPROPERTIES$"),
+        ("RECOVER PARTITIONS", "got RECOVER PARTITIONS$"),
+        (
+            "ADD IF NOT EXISTS PARTITION (id = 1)",
+            "got ADD IF NOT EXISTS PARTITION: INSERT makes partitions, and DELETE",
+        ),
+        ("DROP PARTITION (id = 1)", "got DROP PARTITION: INSERT makes partitions, and DELETE FROM removes their rows"),
+        ("", "got the end of the statement$"),
+    ],
+)
+def test_unknown_changes_are_named(sql, name, change, shown):
+    with pytest.raises(ValidationError, match=f"ALTER TABLE: expected ADD, .*{shown}"):
+        sql(f"ALTER TABLE {name} {change}")
+
+
 def test_format_version_among_the_properties_upgrades_the_table(sql, lake):
     sql("CREATE TABLE lake.db.of_version_one (id int) TBLPROPERTIES ('format-version' = '1')")
     sql("ALTER TABLE lake.db.of_version_one SET TBLPROPERTIES ('format-version' = '2', 'team' = 'me')")

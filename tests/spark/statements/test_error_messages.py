@@ -53,6 +53,7 @@ STATEMENTS = {
         "DROP IDENTIFIER FIELDS id",
         "WRITE ORDERED BY",
         "EXPLODE",
+        "DROP PARTITION (id = 1)",
     ),
     "INSERT INTO": (
         "SELECT array(1), 'x'",
@@ -128,6 +129,7 @@ OTHERS = (
     "CREATE TABLE lake.db.wrong (id int) CLUSTERED BY (id)",
     "CREATE TABLE lake.db.wrong (id int) PARTITIONED BY (halve(id))",
     "CREATE NAMESPACE lake.wrong EXPLODE",
+    "CREATE NAMESPACE lake.wrong COMMENT 'a' COMMENT 'b'",
     "DROP NAMESPACE lake.db CASCADE",
     "SHOW FUNCTIONS IN lake.nope",
     "SHOW INDEXES IN lake.db",

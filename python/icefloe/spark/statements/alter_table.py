@@ -70,12 +70,26 @@ def alter_table(statement: Statement, text: str) -> None:
         or _partition_field(table, cursor, exact)
         or alter_columns(table, cursor, case_sensitive=exact)
     ):
-        raise cursor.error(
-            "ADD, ALTER, DROP or RENAME COLUMN, ADD, DROP or REPLACE PARTITION FIELD, SET or UNSET TBLPROPERTIES, SET LOCATION, DEFAULT COLLATION, "
-            "SET or DROP IDENTIFIER FIELDS, WRITE, CREATE, REPLACE or DROP BRANCH or TAG, or RENAME TO"
-        )
+        raise _unknown_change(cursor)
     cursor.finish()
     reference.lake.refresh()
+
+
+def _unknown_change(cursor: Cursor) -> ValidationError:
+    """Return the error for the change that follows, with its first words: `ADD CONSTRAINT`, `DROP IF EXISTS PARTITION`."""
+    first = cursor.index
+    cursor.index += 1
+    if not cursor.accept("IF", "EXISTS"):
+        cursor.accept("IF", "NOT", "EXISTS")
+    shown = " ".join(word.text for word in cursor.words[first : cursor.index + 1])
+    instead = (
+        ": INSERT makes partitions, and DELETE FROM removes their rows" if shown.upper().endswith("PARTITION") else ""
+    )
+    return ValidationError(
+        "ALTER TABLE: expected ADD, ALTER, DROP or RENAME COLUMN, ADD, DROP or REPLACE PARTITION FIELD, SET or UNSET TBLPROPERTIES, SET LOCATION, "
+        "DEFAULT COLLATION, SET or DROP IDENTIFIER FIELDS, WRITE, CREATE, REPLACE or DROP BRANCH or TAG, or RENAME TO, got "
+        f"{shown or 'the end of the statement'}{instead}"
+    )
 
 
 def _alters_properties(statement: Statement, table: Table, cursor: Cursor) -> bool:

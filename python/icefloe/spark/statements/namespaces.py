@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from icefloe.exceptions import FeatureUnsupportedError, NamespaceAlreadyExistsError, NoSuchNamespaceError
+from icefloe.exceptions import (
+    FeatureUnsupportedError,
+    NamespaceAlreadyExistsError,
+    NoSuchNamespaceError,
+    ValidationError,
+)
 from icefloe.spark.lexer import Cursor
 from icefloe.spark.session import current_user
 from icefloe.spark.statements.table_clauses import check_not_reserved, properties_of, property_keys
@@ -30,24 +35,32 @@ def create_namespace(statement: Statement, text: str) -> None:
     _kind(cursor)
     if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
     lake, namespace = statement.references.locate_namespace(cursor.names())
-    properties: dict[str, str] = {}
-    while not cursor.done:
-        if cursor.accept("COMMENT"):
-            properties["comment"] = cursor.string()
-        elif cursor.accept("LOCATION"):
-            properties["location"] = cursor.string()
-        elif cursor.accept("WITH", "DBPROPERTIES") or cursor.accept("WITH", "PROPERTIES"):
-            given = properties_of(cursor)
-            check_not_reserved(given, _RESERVED, "CREATE NAMESPACE", "namespace")
-            properties = {**given, **properties}
-        else:
-            raise cursor.error("COMMENT, LOCATION or WITH PROPERTIES")
+    properties = _given_properties(cursor)
     try:
         _create(lake.catalog, namespace, properties, current_user(statement.spark))
     except NamespaceAlreadyExistsError:
         if not if_not_exists:
             raise
     lake.refresh()
+
+
+def _given_properties(cursor: Cursor) -> dict[str, str]:
+    """Return the properties that the clauses of CREATE NAMESPACE set; COMMENT has precedence over a property `comment`."""
+    clauses, properties = dict[str, str](), dict[str, str]()
+    given: set[str] = set()
+    while (word := cursor.peek()) is not None:
+        clause = word.text.upper()
+        if clause in given:
+            raise ValidationError(f"CREATE NAMESPACE: {clause} is given twice; expected each clause once")
+        given.add(clause)
+        if cursor.accept("COMMENT") or cursor.accept("LOCATION"):
+            clauses[clause.lower()] = cursor.string()
+        elif cursor.accept("WITH", "DBPROPERTIES") or cursor.accept("WITH", "PROPERTIES"):
+            properties = properties_of(cursor)
+            check_not_reserved(properties, _RESERVED, "CREATE NAMESPACE", "namespace")
+        else:
+            raise cursor.error("COMMENT, LOCATION or WITH PROPERTIES")
+    return {**properties, **clauses}
 
 
 def _create(catalog: Catalog, namespace: Identifier, properties: dict[str, str], owner: str) -> None:
