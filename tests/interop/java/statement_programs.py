@@ -110,6 +110,7 @@ _WITH_SECRETS = (
     "CREATE TABLE {t} (id BIGINT NOT NULL, p STRING, s STRUCT<b: INT NOT NULL> NOT NULL, ts TIMESTAMP) USING {f} "
     "PARTITIONED BY (p) COMMENT 'hey' TBLPROPERTIES ('k' = 'v', 'my.secret' = 'pw', 'url' = 'u', 'x' = 'a token')"
 )
+_METADATA_TABLES = ("files", "all_delete_files", "entries", "partitions", "manifests", "snapshots", "refs", "history")
 _PATTERNS = (
     "PATT*",
     "x|patterns",
@@ -187,6 +188,13 @@ STATEMENTS = (
             "REFRESH {t}",
             "CREATE EXTERNAL TABLE {u} (id INT) USING {f}",
             "SELECT * FROM {u}",
+        ),
+    ),
+    Program(
+        "metadata_columns",
+        (
+            "CREATE TABLE {t} (id BIGINT, p STRING) USING {f} PARTITIONED BY (p)",
+            *(f"DESCRIBE {{t}}.{name}" for name in _METADATA_TABLES),
         ),
     ),
     Program(

@@ -55,6 +55,15 @@ def test_a_namespace_of_a_catalog_without_properties_has_no_owner(spark, tmp_pat
         icefloe.spark.detach(spark, "plain")
 
 
+def test_clauses_of_a_new_namespace_are_given_once(sql, lake):
+    for clauses in ("COMMENT 'a' COMMENT 'b'", "WITH PROPERTIES ('a' = 'b') WITH DBPROPERTIES ('c' = 'd')"):
+        with pytest.raises(ValidationError, match=r"CREATE NAMESPACE: \w+ is given twice; expected each clause once"):
+            sql(f"CREATE NAMESPACE lake.twice {clauses}")
+    assert not lake.catalog.namespace_exists("twice")
+    sql("CREATE NAMESPACE lake.twice COMMENT 'clause' WITH PROPERTIES ('comment' = 'property')")
+    assert lake.catalog.load_namespace_properties("twice")["comment"] == "clause"
+
+
 @pytest.mark.parametrize("key", ["owner", "location"])
 def test_properties_of_spark_are_not_set_by_their_keys(sql, lake, key):
     statements = (
@@ -103,3 +112,19 @@ def test_describe_of_a_metadata_table_shows_its_columns(sql, lake):
     ]
     assert len(found) == 6
     assert sql("DESCRIBE lake.db.described_files.snapshots operation")[1] == ("data_type", "string")
+    assert {row[2] for row in found} == {None}
+
+
+def test_describe_of_a_metadata_table_shows_the_comments_of_its_columns(sql, lake):
+    sql("CREATE TABLE lake.db.commented_files (id int) PARTITIONED BY (id)")
+    for name, comment in (
+        ("files", "Partition data tuple, schema based on the partition spec"),
+        ("position_deletes", "Partition that position delete row belongs to"),
+        ("partitions", None),
+    ):
+        assert ("partition", "struct<id:int>", comment) in sql(f"DESCRIBE lake.db.commented_files.{name}")
+    assert sql("DESCRIBE lake.db.commented_files.partitions file_count")[2] == ("comment", "Count of data files")
+    assert sql("DESCRIBE lake.db.commented_files.entries readable_metrics")[2] == (
+        "comment",
+        "Column metrics in readable form",
+    )

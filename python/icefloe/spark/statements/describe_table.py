@@ -9,6 +9,7 @@ from icefloe.schema import Schema
 from icefloe.spark.lexer import Cursor
 from icefloe.spark.metadata_tables import metadata_frame, metadata_schema
 from icefloe.spark.statements.column_names import column_named
+from icefloe.spark.statements.metadata_comments import commented
 from icefloe.spark.statements.query import frame_of_query
 from icefloe.spark.statements.show_create import partitioning_of
 from icefloe.spark.statements.table_information import row_statistics, table_facts
@@ -61,7 +62,7 @@ def _struct_of(statement: Statement, reference: Reference) -> Any:
     if reference.metadata_table is None:
         return to_spark_schema(reference.table.schema())
     no_rows = metadata_schema(reference.table, reference.metadata_table).empty_table()
-    return metadata_frame(statement.spark, no_rows).schema
+    return commented(metadata_frame(statement.spark, no_rows).schema, reference.metadata_table)
 
 
 def _rows_of_column(statement: Statement, struct: Any, path: tuple[str, ...]) -> list[tuple[str, str]]:
