@@ -100,6 +100,9 @@ class UpdateSpec(UpdateBuilder):
             column = schema.find_column_name(source.field_id) or source.name
             name = default_name(column, made) if partition_field_name is None else partition_field_name
             field = PartitionField(source.field_id, self._last_id + 1, made, name)
+        elif field.field_id in {one.field_id for one in self._base.fields}:
+            # A void field that format version 1 left behind: the reused field takes its id.
+            self._removed.add(field.field_id)
         PartitionSpec(field).check_names(schema)
         self._free_name(field.name)
         self._last_id = max(self._last_id, field.field_id)

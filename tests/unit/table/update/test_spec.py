@@ -75,6 +75,19 @@ def test_void_field_of_an_upgraded_table_is_removed() -> None:
     assert recorder.table_metadata.spec().fields == ()
 
 
+@pytest.mark.parametrize("name", [None, "day_month", "month"])
+def test_partition_field_returns_for_the_void_field_of_an_upgraded_table(name: str | None) -> None:
+    recorder = table(**{"format-version": "1"})
+    UpdateSpec(recorder).add_field("id", "bucket[16]").commit()
+    UpdateSpec(recorder).remove_field("day_month").commit()
+    recorder.apply_updates((UpgradeFormatVersionUpdate(format_version=2),))
+    UpdateSpec(recorder).add_field("day", "month", name).commit()
+    fields = {field.name: (field.field_id, str(field.transform)) for field in recorder.table_metadata.spec().fields}
+    bucket = {"id_bucket_16": (1001, "bucket[16]")}
+    void = {"day_month": (1000, "void")} if name == "month" else {}
+    assert fields == bucket | void | {name or "day_month": (1002 if name == "month" else 1000, "month")}
+
+
 @pytest.mark.parametrize("version", ["1", "2"])
 def test_removed_partition_field_that_is_added_again_returns_to_its_place(version: str) -> None:
     recorder = table(**{"format-version": version})
