@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -27,8 +28,12 @@ def to_stream(data: object) -> object:
             `__arrow_c_array__`.
 
     Raises:
-        ValidationError: The data exports no Arrow stream or array, or one of a single column that is no struct.
+        ValidationError: The data exports no Arrow stream or array, or one of a single column that is no struct; or Arrow cannot hold a
+            column of a pandas data frame.
     """
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(data, pandas.DataFrame):
+        return _table_of_frame(data)
     if hasattr(data, "__arrow_c_stream__"):
         is_column = isinstance(data, pa.ChunkedArray) or hasattr(data, "dtype")
         return _rows_of_column(data) if is_column else data
@@ -129,6 +134,21 @@ def _nameless_index(schema: pa.Schema) -> set[str]:
     except (ValueError, AttributeError):
         return set()
     return {name for name in index if isinstance(name, str) and _INDEX_WITHOUT_NAME.fullmatch(name)}
+
+
+def _table_of_frame(frame: Any) -> pa.Table:
+    """Return a pandas data frame as a table, with each index that has a name as a column.
+
+    pyarrow leaves out a `RangeIndex`, which pandas makes of consecutive integers: `frame.set_index("id")` would lose the ids.
+    """
+    index = frame.index
+    has_named_range = (
+        type(index).__name__ == "RangeIndex" and index.name is not None and index.name not in frame.columns
+    )
+    try:
+        return pa.Table.from_pandas(frame, preserve_index=True if has_named_range else None)
+    except (ValueError, TypeError, OverflowError, pa.ArrowException) as error:
+        raise ValidationError(f"cannot read a {type(frame).__name__} as Arrow data: {error}") from error
 
 
 def _rows_of_column(data: object) -> pa.RecordBatchReader:

@@ -8,7 +8,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from icefloe.exceptions import ValidationError
+from icefloe.exceptions import SchemaMismatchError, ValidationError
 from icefloe.table.write.arrow_input import to_stream, to_table
 
 COLUMNS = {
@@ -54,6 +54,27 @@ def test_index_that_is_a_column_of_the_table_is_written(catalog):
     assert nameless.scan().to_arrow()["__index_level_0__"].to_pylist() == [7, 9, 10]
 
 
+def test_named_index_of_consecutive_integers_is_written(catalog):
+    # pandas makes a RangeIndex of the ids, which pyarrow stores in the metadata alone.
+    frame = pd.DataFrame({"id": [1, 2, 3], "v": ["a", "b", "c"]}).set_index("id")
+    table = catalog.create_table("db.frames", pa.schema([("id", pa.int64()), ("v", pa.string())]))
+    table.append(frame)
+    assert table.scan().to_arrow().to_pydict() == {"id": [1, 2, 3], "v": ["a", "b", "c"]}
+    result = table.upsert(frame.assign(v="z"), join_cols=["id"])
+    assert (result.rows_updated, result.rows_inserted) == (3, 0)
+    table.overwrite(frame.reset_index().set_index("id", drop=False))
+    assert table.scan().to_arrow().to_pydict() == {"id": [1, 2, 3], "v": ["a", "b", "c"]}
+
+
+def test_named_index_that_is_no_column_of_the_table_is_refused(catalog):
+    table = catalog.create_table("db.frames", pa.schema([("v", pa.string())]))
+    with pytest.raises(
+        SchemaMismatchError, match="column id: the data does not fit; expected only columns of the table"
+    ):
+        table.append(pd.DataFrame({"v": ["a"]}, index=pd.RangeIndex(1, name="id")))
+    assert table.current_snapshot() is None
+
+
 def test_columns_of_nulls_of_polars_are_written(catalog):
     kinds = pa.schema([("id", pa.int64()), ("v", pa.string()), ("l", pa.list_(pa.int64()))])
     table = catalog.create_table("db.nulls", kinds)
@@ -67,7 +88,13 @@ def test_columns_of_nulls_of_polars_are_written(catalog):
 
 @pytest.mark.parametrize(
     "frame",
-    [pd.DataFrame({"v": pd.Series(["a", 1], dtype=object)}), pl.DataFrame({"v": pl.Series([1], dtype=pl.Int128)})],
+    [
+        pd.DataFrame({"v": pd.Series(["a", 1], dtype=object)}),
+        pd.DataFrame([["a", "b"]], columns=["v", "v"]),
+        pd.DataFrame({"v": pd.arrays.SparseArray([1, 2])}),
+        pd.DataFrame({"v": [1 << 70]}),
+        pl.DataFrame({"v": pl.Series([1], dtype=pl.Int128)}),
+    ],
 )
 def test_frames_that_arrow_cannot_hold_are_refused(catalog, frame):
     table = catalog.create_table("db.strange", pa.schema([("v", pa.string())]))
