@@ -115,7 +115,7 @@ class CherryPick(SnapshotProducer):
         if not _has_files_to_pick(source):
             raise ValidationException(
                 f"cannot cherry-pick snapshot {source.snapshot_id}: expected an append, a snapshot that replaced partitions, or one "
-                f"whose parent is main's head, got operation {source.operation}"
+                f"whose parent is main's head, got operation {source.operation.value}"
             )
         manifests = self._writer.list_of(source)
         own = manifests.filter(pc.equal(manifests.column("added_snapshot_id"), source.snapshot_id))
