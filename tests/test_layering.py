@@ -76,7 +76,7 @@ MAINTENANCE_LAYERS = [
 
 CATALOG_LAYERS = [
     {"identifiers", "configuration", "outcome", "purge", "apply_commit", "hive_types", "partition_directories"},
-    {"table_creation"},
+    {"source_files", "table_creation"},
     {"catalog"},
     {"pointer_catalog", "noop", "import_directory"},
     {"metastore", "memory"},

@@ -7,7 +7,6 @@ fields, whose types are inferred from all values.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -17,7 +16,8 @@ import pyarrow.compute as pc
 from icefloe import _core
 from icefloe.arguments import checked_mapping, checked_text
 from icefloe.catalog.catalog import Catalog
-from icefloe.catalog.partition_directories import inferred_type, partition_directories
+from icefloe.catalog.partition_directories import inferred_type
+from icefloe.catalog.source_files import SourceFiles
 from icefloe.exceptions import TableAlreadyExistsError, ValidationError
 from icefloe.io.pyarrow import pyarrow_to_schema
 from icefloe.partitioning import PartitionField, PartitionSpec
@@ -25,7 +25,6 @@ from icefloe.schema import Schema
 from icefloe.table.maintenance.display import bytes_text, count_text
 from icefloe.table.maintenance.locations import is_below
 from icefloe.table.maintenance.plan import Plan, Result
-from icefloe.table.metadata.files import METADATA_DIRECTORY
 from icefloe.table.properties.definitions import GC_ENABLED
 from icefloe.table.refs import MAIN_BRANCH
 from icefloe.table.write.add_files import add_existing_files
@@ -37,9 +36,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from icefloe.io import FileIO
+    from icefloe.table.write.given_partitions import GivenPartition
     from icefloe.typedef import Identifier
 
-_HIDDEN = re.compile(r"(?:^|/)[_.](?![^/]*=)")
 _FIRST_FIELD_ID = 1000
 
 
@@ -149,6 +148,7 @@ class ImportDirectory:
         schema: Columns of the files; None for those of the smallest file.
         partition_types: Types of partition columns by name, instead of the inferred ones.
         file_format: The format of the files; None for any, by the magic bytes of each.
+        source_files: The files.
     """
 
     catalog: Catalog
@@ -160,6 +160,7 @@ class ImportDirectory:
     schema: pa.Schema | None
     partition_types: dict[str, PrimitiveType]
     file_format: str | None
+    source_files: SourceFiles
 
     def plan(self) -> ImportDirectoryPlan:
         """Return the table and the files that it would have. Nothing is written.
@@ -172,11 +173,11 @@ class ImportDirectory:
         if self.catalog.table_exists(self.identifier):
             raise TableAlreadyExistsError(f"table {'.'.join(self.identifier)} already exists")
         io = self.catalog.file_io(self.source)
-        files = _data_files(io, self.source, self.verb)
+        files = self.source_files.listed(io)
         columns = self.schema if self.schema is not None else _columns_of_smallest(io, files)
         columns = pa.schema([one.with_nullable(True) for one in columns])
         schema = pyarrow_to_schema(columns, downcast_ns_timestamp_to_us=True)
-        names, values = partition_directories(files.column("location").to_pylist(), self.source, self.verb)
+        names, values = self.source_files.partition_values(files)
         unknown = sorted(set(self.partition_types) - set(names))
         if unknown:
             raise ValidationError(
@@ -211,8 +212,13 @@ class ImportDirectory:
             plan.identifier, plan.schema, plan.location, plan.spec, properties=plan.properties
         )
         with transaction.target(MAIN_BRANCH, None) as target:
-            locations = plan.files.column("location").to_pylist()
-            add_existing_files(target, locations, check_duplicates=False, file_format=self.file_format)
+            add_existing_files(
+                target,
+                self.source_files.in_directory(plan.files),
+                check_duplicates=False,
+                file_format=self.file_format,
+                partitions=self.source_files.partitions,
+            )
         table = transaction.commit_transaction()
         return ImportDirectoryResult(
             table_name=".".join(plan.identifier), location=table.location(), imported_files_count=plan.file_count
@@ -241,6 +247,8 @@ def snapshot_directory(  # noqa: PLR0913 - the definition of a table
     schema: pa.Schema | None = None,
     partition_types: Mapping[str, PrimitiveType] = EMPTY_DICT,
     file_format: str | None = None,
+    directories: frozenset[str] | None = None,
+    partitions: tuple[GivenPartition, ...] = (),
 ) -> ImportDirectory:
     """Return a builder of a table over the files of a directory, which stay in the possession of the directory.
 
@@ -256,6 +264,8 @@ def snapshot_directory(  # noqa: PLR0913 - the definition of a table
         schema: Columns of the files; by default those of the smallest file.
         partition_types: Types of partition columns by name, instead of the inferred ones: int, long, date or string.
         file_format: The format that all files must have: `parquet`, `orc` or `avro`; by default the magic bytes of each file decide.
+        directories: Names of the partition directories to take, such as `day=2026-11-01`; all files of the directory by default.
+        partitions: Files of partitions elsewhere.
 
     Raises:
         ValidationError: The location is inside of the directory, or the directory inside of the location.
@@ -284,6 +294,9 @@ def snapshot_directory(  # noqa: PLR0913 - the definition of a table
         schema=schema,
         partition_types=dict(partition_types),
         file_format=file_format,
+        source_files=SourceFiles(
+            directory=root, verb="snapshot_directory", directories=directories, partitions=partitions
+        ),
     )
 
 
@@ -296,6 +309,8 @@ def migrate_directory(  # noqa: PLR0913 - the definition of a table
     schema: pa.Schema | None = None,
     partition_types: Mapping[str, PrimitiveType] = EMPTY_DICT,
     file_format: str | None = None,
+    directories: frozenset[str] | None = None,
+    partitions: tuple[GivenPartition, ...] = (),
 ) -> ImportDirectory:
     """Return a builder of a table in place of a directory, whose files become the table's own.
 
@@ -310,6 +325,8 @@ def migrate_directory(  # noqa: PLR0913 - the definition of a table
         schema: Columns of the files; by default those of the smallest file.
         partition_types: Types of partition columns by name, instead of the inferred ones: int, long, date or string.
         file_format: The format that all files must have: `parquet`, `orc` or `avro`; by default the magic bytes of each file decide.
+        directories: Names of the partition directories to take, such as `day=2026-11-01`; all files of the directory by default.
+        partitions: Files of partitions elsewhere.
     """
     _check_definition(catalog, properties, schema, partition_types, file_format)
     root = _directory(catalog, source)
@@ -323,6 +340,9 @@ def migrate_directory(  # noqa: PLR0913 - the definition of a table
         schema=schema,
         partition_types=dict(partition_types),
         file_format=file_format,
+        source_files=SourceFiles(
+            directory=root, verb="migrate_directory", directories=directories, partitions=partitions
+        ),
     )
 
 
@@ -343,21 +363,6 @@ def _check_definition(
 
 def _directory(catalog: Catalog, source: str) -> str:
     return catalog.absolute(source).rstrip("/")
-
-
-def _data_files(io: FileIO, source: str, verb: str) -> pa.Table:
-    """Return location and size of the files of a directory; names that begin with `_` or `.` are hidden."""
-    listed = pa.Table.from_batches([io.core.list(f"{source}/")]).select(["location", "size"])
-    names = [location[len(source) + 1 :] for location in listed.column("location").to_pylist()]
-    if any(name.startswith(f"{METADATA_DIRECTORY}/") and ".metadata.json" in name for name in names):
-        raise ValidationError(
-            f"{verb}: {source}: the directory is an Iceberg table already; expected data files: register its metadata file"
-        )
-    visible = pa.array([_HIDDEN.search(name) is None for name in names], pa.bool_())
-    files = listed.filter(visible).sort_by("location")
-    if files.num_rows == 0:
-        raise ValidationError(f"{verb}: {source}: expected a directory of Parquet, ORC or Avro files, got no file")
-    return files
 
 
 def _columns_of_smallest(io: FileIO, files: pa.Table) -> pa.Schema:

@@ -37,6 +37,12 @@ def partition_directories(locations: list[str], source: str, verb: str) -> tuple
     return names or [], values
 
 
+def files_within(locations: list[str], directories: frozenset[str]) -> list[str]:
+    """Return the files of partition directories such as `day=2026-11-01/kind=a`, all of one depth, without those of directories in them."""
+    depth = max((name.count("/") + 1 for name in directories), default=0)
+    return [one for one in locations if "/".join(one.split("/")[-1 - depth : -1]) in directories]
+
+
 def inferred_type(values: set[str]) -> PrimitiveType:
     """Return the type of partition values: int, long, date or else string."""
     known = values - {_HIVE_NULL}

@@ -103,6 +103,7 @@ def test_failed_migration_gives_the_table_its_name_back(spark, lake, made, tmp_p
     fill(spark, name)
     other = tmp_path / name / "day=2026-11-03"
     other.mkdir()
+    spark.sql(f"ALTER TABLE {name} ADD PARTITION (day = '2026-11-03')")
     pq.write_table(pa.table({"id": ["text"]}), other / "other.parquet")
     with pytest.raises(SchemaMismatchError):
         call("system.migrate", name, catalog=lake, spark=spark)
@@ -182,7 +183,7 @@ def test_sources_that_cannot_be_taken_are_refused(spark, lake, made):
     )
     cases = {
         managed: "expected an external table \\(with LOCATION\\), got a managed one",
-        csv: "expected a table of Parquet, ORC or Avro files \\(USING parquet, orc or avro\\), got one of csv",
+        csv: "expected a table of Parquet, ORC or Avro files \\(USING or STORED AS parquet, orc or avro\\), got one of csv",
         times: "partition column 'part': expected type int, long, date or string, got double",
         "a.b.c": "expected a table of Spark's own catalog, as in db.events, got a.b.c",
         "parquet.`/data`": "expected the name of a Parquet, ORC or Avro table of Spark's own catalog",

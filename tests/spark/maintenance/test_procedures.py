@@ -273,7 +273,7 @@ def test_every_error_of_the_room_has_a_case(table):
         ", and nothing was cleaned up. If the catalog has table ",
         "source table: expected a table of Spark's own catalog",
         "; expected a table of Parquet, ORC or Avro files, or a directory",
-        ": expected a table of Parquet, ORC or Avro files (USING parquet, orc or avro)",
+        ": expected a table of Parquet, ORC or Avro files (USING or STORED AS parquet, orc or avro)",
         ": expected type int, long, date or string",
         # Conditions whose constants Spark computes have theirs in test_where.py.
         " is NULL, which equals nothing; expected a ",

@@ -12,22 +12,23 @@ from icefloe.spark.maintenance.source_directory import SourceDirectory, is_direc
 from icefloe.table.commit.transaction import INDEFINITE_ERRORS
 
 if TYPE_CHECKING:
+    from icefloe.io import FileIO
     from icefloe.spark.maintenance.procedure import Arguments, Caller, Rows
 
 _BACKUP = "_BACKUP_"
 
 
 def _snapshot(caller: Caller, given: Arguments) -> Rows:
-    source, others = given["source_table"], dict[str, Any]()
+    source, others, catalog = given["source_table"], dict[str, Any](), caller.named_catalog()
     if is_directory(source) or caller.spark is None:
         found = SourceDirectory.of(source)
         directory, file_format = found.location, found.file_format
     else:
         table = FileTable.of(caller.spark, source, "snapshot")
         directory, file_format = table.location, table.file_format
-        others = {"schema": table.schema, "partition_types": table.partition_types}
+        others = _parts(table, catalog.file_io(directory))
     result = snapshot_directory(
-        caller.named_catalog(),
+        catalog,
         directory,
         caller.identifier(given["table"]),
         location=given.get("location"),
@@ -38,16 +39,26 @@ def _snapshot(caller: Caller, given: Arguments) -> Rows:
     return [(result.imported_files_count,)]
 
 
+def _parts(table: FileTable, io: FileIO) -> dict[str, Any]:
+    """Return the columns and the partitions of a table of files."""
+    return {
+        "schema": table.schema,
+        "partition_types": table.partition_types,
+        "directories": table.directories(),
+        "partitions": table.partitions_elsewhere(io),
+    }
+
+
 def _migrate(caller: Caller, given: Arguments) -> Rows:
     source = _external_table(caller.spark, given["table"])
+    catalog = caller.named_catalog()
     builder = migrate_directory(
-        caller.named_catalog(),
+        catalog,
         source.location,
         (source.database, source.name),
         properties=given.get("properties", {}),
-        schema=source.schema,
-        partition_types=source.partition_types,
         file_format=source.file_format,
+        **_parts(source, catalog.file_io(source.location)),
     )
     plan = builder.plan()
     # Without its name no writer finds the table while its files are imported.

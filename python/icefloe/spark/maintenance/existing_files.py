@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from icefloe.catalog.partition_directories import files_within
 from icefloe.spark.maintenance.file_tables import FileTable
 from icefloe.spark.maintenance.procedure import Procedure
 from icefloe.spark.maintenance.source_directory import SourceDirectory, is_directory
@@ -11,7 +13,11 @@ from icefloe.table.refs import MAIN_BRANCH
 from icefloe.table.write.add_files import add_existing_files
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from icefloe.io import FileIO
     from icefloe.spark.maintenance.procedure import Arguments, Caller, Rows
+    from icefloe.table.write.given_partitions import GivenPartition
 
 
 def _register(caller: Caller, given: Arguments) -> Rows:
@@ -23,28 +29,41 @@ def _register(caller: Caller, given: Arguments) -> Rows:
     return [(current, *[None if total is None else int(total) for total in totals])]
 
 
-def _source(caller: Caller, source: str) -> SourceDirectory:
-    """Return the directory that a source names, or the directory of a table of Spark's own catalog."""
+def _added(
+    caller: Caller, source: str, partition_filter: Mapping[str, str], io: FileIO
+) -> tuple[str, list[str], tuple[GivenPartition, ...]]:
+    """Return the format of the files that a source names, the files in its directory, and those of partitions elsewhere."""
     if is_directory(source) or caller.spark is None:
-        return SourceDirectory.of(source)
+        directory = SourceDirectory.of(source)
+        return directory.file_format, directory.files(io, partition_filter), ()
     table = FileTable.of(caller.spark, source, "add_files")
-    return SourceDirectory(table.file_format, table.location)
+    if table.partitions is not None:
+        table = replace(table, partitions=tuple(one for one in table.partitions if one.meets(partition_filter)))
+        partition_filter = {}
+    directories = table.directories()
+    paths: list[str] = []
+    if directories is None or directories:
+        paths = SourceDirectory(table.file_format, table.location).files(io, partition_filter)
+    if directories is not None:
+        paths = files_within(paths, directories)
+    return table.file_format, paths, table.partitions_elsewhere(io)
 
 
 def _add_files(caller: Caller, given: Arguments) -> Rows:
     table = caller.table(given)
-    source = _source(caller, given["source_table"])
-    paths = source.files(table.io, given.get("partition_filter", {}))
-    if not paths:
+    filtered = given.get("partition_filter", {})
+    file_format, paths, elsewhere = _added(caller, given["source_table"], filtered, table.io)
+    count = len(paths) + sum(len(one.locations) for one in elsewhere)
+    if count == 0:
         return [(0, None)]
     with table.target(MAIN_BRANCH, None) as target:
         check = given.get("check_duplicate_files", True)
-        add_existing_files(target, paths, check_duplicates=check, file_format=source.file_format)
+        add_existing_files(target, paths, check_duplicates=check, file_format=file_format, partitions=elsewhere)
     snapshot = table.current_snapshot()
     partitions = (
         None if snapshot is None or snapshot.summary is None else snapshot.summary.get("changed-partition-count")
     )
-    return [(len(paths), None if partitions is None else int(partitions))]
+    return [(count, None if partitions is None else int(partitions))]
 
 
 EXISTING_FILES = {

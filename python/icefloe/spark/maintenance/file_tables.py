@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import NoSuchTableError, ValidationError
 from icefloe.spark.lexer import Cursor
+from icefloe.spark.maintenance.registered_partitions import RegisteredPartition, registered_partitions
 from icefloe.spark.maintenance.source_directory import FORMATS
 from icefloe.spark.types.from_spark import schema_from_spark
 from icefloe.types import DateType, IntegerType, LongType, PrimitiveType, StringType
@@ -14,7 +15,9 @@ from icefloe.types import DateType, IntegerType, LongType, PrimitiveType, String
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from icefloe.io import FileIO
     from icefloe.schema import Schema
+    from icefloe.table.write.given_partitions import GivenPartition
 
 _CATALOG = "spark_catalog"
 _PARTITION_TYPES = (IntegerType, LongType, DateType, StringType)
@@ -39,7 +42,7 @@ class _Description:
             start = names.index("# Partition Information") + 1
             columns = [one for one in names[start : names.index("", start)] if not one.startswith("# ")]
         return _Description(
-            provider=str(details.get("Provider", "none")).lower(),
+            provider=_format(str(details.get("Provider", "none")).lower(), str(details.get("Serde Library", ""))),
             location=details.get("Location"),
             is_external=details.get("Type") == "EXTERNAL",
             partition_columns=tuple(columns),
@@ -58,6 +61,7 @@ class FileTable:
         is_external: Whether the directory stays where it is when the table is renamed or dropped.
         schema: Its columns, without field ids.
         partition_types: Types of the partition columns by name.
+        partitions: The partitions that Spark's own catalog has; None where they are the directories of the table's directory.
     """
 
     database: str
@@ -67,6 +71,7 @@ class FileTable:
     is_external: bool
     schema: pa.Schema = field(repr=False)
     partition_types: dict[str, PrimitiveType]
+    partitions: tuple[RegisteredPartition, ...] | None = None
 
     @staticmethod
     def of(spark: Any, name: str, procedure: str) -> FileTable:
@@ -88,7 +93,7 @@ class FileTable:
         described = _Description.of(spark, own)
         if described.provider not in FORMATS or described.location is None:
             raise ValidationError(
-                f"CALL {procedure}: {subject}: expected a table of Parquet, ORC or Avro files (USING parquet, orc or avro), "
+                f"CALL {procedure}: {subject}: expected a table of Parquet, ORC or Avro files (USING or STORED AS parquet, orc or avro), "
                 f"got one of {described.provider}"
             )
         columns = schema_from_spark(spark.table(own).schema)
@@ -104,7 +109,18 @@ class FileTable:
             is_external=described.is_external,
             schema=arrow.remove_metadata(),
             partition_types=kinds,
+            partitions=registered_partitions(spark, own) if kinds else None,
         )
+
+    def directories(self) -> frozenset[str] | None:
+        """Return the names of the partition directories within the table's directory; None for all directories."""
+        if self.partitions is None:
+            return None
+        return frozenset(one.name for one in self.partitions if one.is_within(self.location))
+
+    def partitions_elsewhere(self, io: FileIO) -> tuple[GivenPartition, ...]:
+        """Return the files of the partitions whose directories have other names or are outside of the table's directory."""
+        return tuple(one.files(io) for one in self.partitions or () if not one.is_within(self.location))
 
     def rename(self, spark: Any, name: str) -> FileTable:
         """Give an external table another name in its database; its files stay."""
@@ -118,6 +134,12 @@ class FileTable:
     @property
     def _own(self) -> str:
         return f"{_CATALOG}.{_quoted(self.database)}.{_quoted(self.name)}"
+
+
+def _format(provider: str, serde: str) -> str:
+    """Return the format of a table's files; a table of Hive has it in the name of the class that reads its rows."""
+    found = [one for one in FORMATS if provider == "hive" and one in serde.lower()]
+    return found[0] if found else provider
 
 
 def _parts(name: str) -> list[str]:

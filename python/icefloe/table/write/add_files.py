@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -18,17 +18,23 @@ from icefloe.table.read_context import context_json
 
 if TYPE_CHECKING:
     from icefloe.table.row_level.target import Target
+    from icefloe.table.write.given_partitions import GivenPartition
 
 
 def add_existing_files(
-    target: Target, file_paths: Iterable[str], *, check_duplicates: bool, file_format: str | None = None
+    target: Target,
+    file_paths: Iterable[str],
+    *,
+    check_duplicates: bool,
+    file_format: str | None = None,
+    partitions: Sequence[GivenPartition] = (),
 ) -> None:
     """Add files in one snapshot. No file is deleted if the commit fails.
 
     Footers or headers are read, and columns whose values may not fit the table by the statistics. The files are of `file_format`, or each
     of the format of its magic bytes.
 
-    A table without a name mapping gets the mapping of its schema if a file has no field ids.
+    A table without a name mapping gets the mapping of its schema if a file has no field ids. The files of `partitions` are added as well.
     """
     checked_flag("check_duplicate_files", check_duplicates)
     if not isinstance(file_paths, Iterable) or isinstance(file_paths, str | Mapping):
@@ -37,22 +43,25 @@ def add_existing_files(
     for path in paths:
         if not isinstance(path, str):
             raise ValidationError(f"add_files: expected the locations of files, got {path!r}")
-    if not paths:
+    given = [path for one in partitions for path in one.locations]
+    if not paths and not given:
         return
-    _refuse_repeated(target.transaction.io.core, paths)
+    io = target.transaction.io.core
+    _refuse_repeated(io, [*paths, *given])
     metadata = target.metadata
     has_mapping = NAME_MAPPING.of(metadata.properties) is not None
     mapping = create_mapping_from_schema(metadata.schema()).model_dump_json()
     described = (
         metadata if has_mapping else metadata.with_(properties={**metadata.properties, NAME_MAPPING.name: mapping})
     )
-    files, without_ids = _core.describe_data_files(
-        target.transaction.io.core,
-        paths,
-        context=context_json(described, metadata.schema()),
-        spec_id=metadata.default_spec_id,
-        format=file_format,
-    )
+    parts = [one.describe(io, described, file_format) for one in partitions if one.locations]
+    if paths:
+        context = context_json(described, metadata.schema())
+        parts.append(
+            _core.describe_data_files(io, paths, context=context, spec_id=metadata.default_spec_id, format=file_format)
+        )
+    files = pa.Table.from_batches([batch for batch, _ in parts]).combine_chunks().to_batches()[0]
+    without_ids = sum(count for _, count in parts)
     change = AddedFiles(target.transaction, target.branch, target.snapshot_properties).append(files)
     if check_duplicates:
         change.refuse_duplicates(target.plan(target.filter(AlwaysTrue())).files.column("file_path"))

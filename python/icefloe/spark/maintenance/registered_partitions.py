@@ -1,0 +1,85 @@
+"""The partitions that Spark's own catalog has of a table of files, which may be fewer than its directories, or elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from pyspark.errors import AnalysisException
+
+from icefloe.table.write.given_partitions import GivenPartition
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from icefloe.io import FileIO
+
+_NULL = "__HIVE_DEFAULT_PARTITION__"
+_DETAILS = "# Detailed Partition Information"
+
+
+@dataclass(frozen=True)
+class RegisteredPartition:
+    """A partition of a table of files.
+
+    Attributes:
+        name: Its name as Spark writes directories, such as `day=2026-11-01/kind=a%2Fb`.
+        location: The directory of its files.
+    """
+
+    name: str
+    location: str
+
+    @property
+    def values(self) -> dict[str, str]:
+        """Texts of the values by the names of the columns; that of null is Hive's."""
+        pairs = (level.split("=", 1) for level in self.name.split("/"))
+        return {unquote(name): unquote(value) for name, value in pairs}
+
+    def is_within(self, root: str) -> bool:
+        """Return whether the directory is that which Spark makes for the partition in the table's directory."""
+        return self.location.rstrip("/") == f"{root.rstrip('/')}/{self.name}"
+
+    def meets(self, partition_filter: Mapping[str, str]) -> bool:
+        """Return whether the partition has the values of a filter, in which names have any case."""
+        values = {name.lower(): value for name, value in self.values.items()}
+        return all(values.get(name.lower()) == value for name, value in partition_filter.items())
+
+    def files(self, io: FileIO) -> GivenPartition:
+        """Return the files in the directory of the partition, without hidden ones and files of directories within it."""
+        paths = sorted(io.core.list(f"{self.location.rstrip('/')}/").column("location").to_pylist())
+        depth = io.core.absolute(self.location).rstrip("/").count("/") + 1
+        own = (one for one in paths if io.core.absolute(one).count("/") == depth)
+        return GivenPartition(
+            self.values, tuple(one for one in own if not one.rsplit("/", 1)[-1].startswith(("_", ".")))
+        )
+
+
+def registered_partitions(spark: Any, table: str) -> tuple[RegisteredPartition, ...] | None:
+    """Return the partitions of a partitioned table; None for a table whose partitions are its directories.
+
+    Args:
+        spark: Session.
+        table: Name of the table, quoted for SQL.
+    """
+    try:
+        names = [row[0] for row in spark.sql(f"SHOW PARTITIONS {table}").collect()]
+    except AnalysisException:  # spark.sql.hive.manageFilesourcePartitions=false when the table was created
+        return None
+    return tuple(RegisteredPartition(name, _location(spark, table, name)) for name in names)
+
+
+def _location(spark: Any, table: str, name: str) -> str:
+    levels = RegisteredPartition(name, "").values.items()
+    spec = ", ".join(f"`{column.replace('`', '``')}` = {_literal(value)}" for column, value in levels)
+    rows = spark.sql(f"DESCRIBE TABLE EXTENDED {table} PARTITION ({spec})").collect()
+    names = [row[0] for row in rows]
+    location: str = rows[names.index("Location", names.index(_DETAILS))][1]
+    return location
+
+
+def _literal(value: str) -> str:
+    if value == _NULL:
+        return "NULL"
+    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
