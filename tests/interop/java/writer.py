@@ -27,7 +27,9 @@ from tests.interop.java.java_steps import JavaSteps
 from tests.interop.java.metadata_tables import write_metadata_tables
 from tests.interop.java.procedure_cases import CALLS
 from tests.interop.java.procedure_runner import run_call, signatures
+from tests.interop.java.pruned_queries import plan_queries
 from tests.interop.java.random_programs import run_program
+from tests.interop.java.registered_tables import FORMATS, add_registered
 from tests.interop.java.same_steps import SCRIPTS, Script
 from tests.interop.java.statement_programs import PROGRAMS
 from tests.interop.java.statement_runner import run_statements
@@ -209,6 +211,11 @@ class Writer:
         for name, rows in added_files.add_files(self.spark, CATALOG, self.folder, source, layout).items():
             self.keep(rows, f"added-{source.name}-{layout}", name)
 
+    def add_registered(self, file_format: str) -> None:
+        """Add tables of files of Spark's own catalog, and keep the rows that Java reads from them."""
+        for name, rows in add_registered(self.spark, CATALOG, self.folder, file_format).items():
+            self.keep(rows, f"registered-{file_format}", name)
+
     def keep(self, rows: pa.Table, case: str, name: str) -> None:
         path = self.folder / "answers" / case / f"{name}.arrow"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -248,6 +255,8 @@ def main(jar: str, folder: Path, seeds: range, names: list[str]) -> None:
             for one in added_files.SOURCES
             for layout in added_files.LAYOUTS
         },
+        "pruned-queries": lambda: writer.note("pruned", "queries", plan_queries(spark, CATALOG, folder)),
+        **{f"registered-{one}": partial(writer.add_registered, one) for one in FORMATS},
         **{
             f"procedures-{call.name}": lambda call=call: writer.note(
                 "procedures", call.name, run_call(spark, CATALOG, folder, call)
