@@ -28,6 +28,12 @@ def _parquet(prefix: str, of: str) -> tuple[TableProperty[Any], ...]:
             f"Size on disk of a row group of {of}.{unset}",
         ),
         TableProperty(
+            f"{prefix}row-group-limit",
+            WholeNumber(unit="rows"),
+            _P.PARQUET_ROW_GROUP_LIMIT_DEFAULT,
+            f"Most rows of a row group of {of}." + (unset or " Unset, the size alone ends a row group."),
+        ),
+        TableProperty(
             f"{prefix}row-group-check-min-record-count",
             WholeNumber(unit="rows"),
             default(100),

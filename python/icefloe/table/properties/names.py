@@ -21,6 +21,8 @@ class TableProperties:
     PARQUET_COMPRESSION_DEFAULT = "zstd"
     PARQUET_ROW_GROUP_SIZE_BYTES = "write.parquet.row-group-size-bytes"
     PARQUET_ROW_GROUP_SIZE_BYTES_DEFAULT = 128 * MIB
+    PARQUET_ROW_GROUP_LIMIT = "write.parquet.row-group-limit"
+    PARQUET_ROW_GROUP_LIMIT_DEFAULT = None
     PARQUET_PAGE_SIZE_BYTES = "write.parquet.page-size-bytes"
     PARQUET_PAGE_SIZE_BYTES_DEFAULT = MIB
     PARQUET_PAGE_ROW_LIMIT = "write.parquet.page-row-limit"

@@ -96,9 +96,9 @@ impl ParquetShape {
         self.properties.data_page_row_count_limit()
     }
 
-    /// Return the size at which a row group ends.
-    pub(super) fn row_group_bytes(&self) -> usize {
-        self.options.row_groups.bytes
+    /// Return the size and the rows at which a row group ends.
+    pub(super) fn row_group_limits(&self) -> (usize, usize) {
+        (self.options.row_groups.bytes, self.options.row_groups.limit)
     }
 
     fn sample(&self, batch: &RecordBatch) -> WriterProperties {
@@ -152,7 +152,8 @@ impl ParquetFile {
             self.encode(shape, &batch.slice(start, rows))?;
             start += rows;
             self.rows += rows;
-            if self.group_bytes() >= shape.options.row_groups.bytes {
+            let RowGroupOptions { bytes, limit, .. } = shape.options.row_groups;
+            if self.group_bytes() >= bytes || self.group_rows() >= limit {
                 self.end_row_group()?;
             }
         }
@@ -173,13 +174,13 @@ impl ParquetFile {
 
     /// Return the estimated rows up to the end of the row group, within the bounds of the properties.
     fn rows_until_check(&self, shape: &ParquetShape, batch: &RecordBatch) -> usize {
-        let RowGroupOptions { bytes, least_rows, most_rows } = shape.options.row_groups;
-        let (rows, size) = (self.group.as_ref().map_or(0, RowGroup::rows), self.group_bytes());
+        let RowGroupOptions { bytes, least_rows, most_rows, limit } = shape.options.row_groups;
+        let (rows, size) = (self.group_rows(), self.group_bytes());
         let left = match size.checked_div(rows) {
             Some(row_bytes) => bytes.saturating_sub(size) / row_bytes.max(1),
             None => shape.rows_of_group(batch),
         };
-        left.min(most_rows).max(least_rows)
+        left.min(most_rows).max(least_rows).min(limit - rows)
     }
 
     pub(super) fn rows(&self) -> usize {
@@ -189,6 +190,10 @@ impl ParquetFile {
     /// Return the bytes on disk, and the estimated bytes of the open row group.
     pub(super) fn size_bytes(&self) -> usize {
         self.writer.bytes_written() + self.group_bytes()
+    }
+
+    fn group_rows(&self) -> usize {
+        self.group.as_ref().map_or(0, RowGroup::rows)
     }
 
     fn group_bytes(&self) -> usize {

@@ -45,6 +45,8 @@ pub(super) struct RowGroupOptions {
     pub(super) least_rows: usize,
     /// The most rows between two checks of the size.
     pub(super) most_rows: usize,
+    /// The rows at which a row group ends.
+    pub(super) limit: usize,
 }
 
 #[derive(Debug, Clone)]
@@ -70,6 +72,7 @@ impl ParquetOptions {
             bytes: to_usize(read.number("row-group-size-bytes", 128 * MIB)?),
             least_rows: to_usize(read.number("row-group-check-min-record-count", 100)?),
             most_rows: to_usize(read.number("row-group-check-max-record-count", 10_000)?),
+            limit: to_usize(read.number("row-group-limit", u64::MAX)?),
         };
         let page_bytes = read.number("page-size-bytes", MIB)?;
         let page_rows = read.number("page-row-limit", 20_000)?;

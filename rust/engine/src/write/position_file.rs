@@ -27,8 +27,10 @@ pub(super) struct FilePositions<'a> {
 impl FilePositions<'_> {
     /// Return whether the positions take several pages, and less than a row group and than a file of `target` bytes.
     pub(super) fn fit(&self, shape: &ParquetShape, target: usize) -> bool {
-        let bytes = self.positions.len().saturating_mul(size_of::<i64>()) + self.path.len();
-        self.positions.len() > shape.page_rows() && bytes < target.min(shape.row_group_bytes())
+        let rows = self.positions.len();
+        let bytes = rows.saturating_mul(size_of::<i64>()) + self.path.len();
+        let (group_bytes, group_rows) = shape.row_group_limits();
+        rows > shape.page_rows() && rows <= group_rows && bytes < target.min(group_bytes)
     }
 
     /// Write a file whose first rows are in `first`. `None` if the path cannot be written as a dictionary with pages of

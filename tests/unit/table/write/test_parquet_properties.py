@@ -309,3 +309,18 @@ def test_statistics_are_of_columns_that_have_other_names_in_files(catalog):
 
 def test_dictionaries_are_of_columns_that_have_other_names_in_files(catalog):
     assert not any(chunk.has_dictionary_page for chunk in chunks_with(catalog, "dict-encoding-enabled", "false"))
+
+
+@pytest.mark.parametrize("least", ["100", "1000000"])
+def test_row_groups_have_at_most_the_rows_of_their_limit(create, least):
+    properties = {
+        "write.parquet.row-group-limit": "25001",
+        "write.parquet.row-group-check-min-record-count": least,
+        "write.delete.mode": "merge-on-read",
+    }
+    table, (file,) = create(**properties)
+    groups = footer(file).num_row_groups
+    assert [footer(file).row_group(n).num_rows for n in range(groups)] == [25_001, 25_001, ROWS - 50_002]
+    table.delete("id < 50003")
+    (deletes,) = table.inspect.delete_files().to_pylist()
+    assert [footer(deletes).row_group(n).num_rows for n in range(3)] == [25_001, 25_001, 1]
