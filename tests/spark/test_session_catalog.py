@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import icefloe.spark
 import pyarrow as pa
 import pytest
 from icefloe.catalog import load_catalog
+from icefloe.exceptions import IcebergError
 
 from tests.spark.gateway_calls import recorded_calls
 
@@ -51,3 +54,20 @@ def test_attach_warns_of_a_table_that_spark_cannot_show(spark, tmp_path):
     icefloe.spark.detach(spark, "timed")
     assert lake.tables() == {}
     assert [warning.filename for warning in found] == [__file__]
+
+
+@pytest.mark.parametrize(
+    ("damage", "reason"), [(Path.unlink, "no such file"), (lambda path: path.write_text("{"), "is not JSON")]
+)
+def test_attach_warns_of_a_table_without_readable_metadata(spark, tmp_path, damage, reason):
+    catalog = load_catalog("torn", type="sql", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=str(tmp_path))
+    catalog.create_namespace("db")
+    schema = pa.schema([("id", pa.int64())])
+    broken, _ = (catalog.create_table(f"db.{name}", schema) for name in ("broken", "whole"))
+    damage(Path(broken.metadata_location.removeprefix("file:")))
+    with pytest.warns(UserWarning, match=f"attach: db.broken is left out of torn_db: .*{reason}"):
+        lake = icefloe.spark.attach(spark, catalog, "torn")
+    assert lake.tables() == {"db.whole": "torn_db.whole"}
+    with pytest.raises(IcebergError, match=reason):
+        icefloe.spark.sql(spark, "SELECT * FROM torn.db.broken")
+    icefloe.spark.detach(spark, "torn")

@@ -14,7 +14,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from icefloe.arguments import checked_text
-from icefloe.exceptions import FeatureUnsupportedError, NoSuchTableError, ValidationError
+from icefloe.exceptions import (
+    CorruptFileError,
+    FeatureUnsupportedError,
+    MissingFileError,
+    NoSuchTableError,
+    ValidationError,
+)
 from icefloe.spark.session import active_session, session_key
 from icefloe.spark.session_catalog import SessionCatalog
 from icefloe.spark.statements.current_namespace import current_namespace, set_current_namespace
@@ -174,7 +180,7 @@ class AttachedCatalog:
             return _View(identifier, database, table, self.name, schema, read_schema(schema))
         except NoSuchTableError:  # dropped since it was listed, or a table of another format
             return None
-        except (FeatureUnsupportedError, ValidationError) as error:
+        except (FeatureUnsupportedError, MissingFileError, CorruptFileError, ValidationError) as error:
             warnings.warn(f"attach: {'.'.join(identifier)} is left out of {database}: {error}", stacklevel=5)
             return None
 
