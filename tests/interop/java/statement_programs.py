@@ -204,7 +204,7 @@ STATEMENTS = (
             *(f"SHOW TABLES IN {{d}} LIKE '{one}'" for one in _PATTERNS),
             "SHOW NAMESPACES IN {c} LIKE 'statement%'",
             "SHOW NAMESPACES IN {c} LIKE 'Statement*'",
-            "SHOW USER FUNCTIONS IN {c}.db LIKE 'b%'",
+            "SHOW USER FUNCTIONS IN {d} LIKE 'b%'",
         ),
     ),
     Program(
