@@ -37,10 +37,16 @@ def partition_directories(locations: list[str], source: str, verb: str) -> tuple
     return names or [], values
 
 
-def files_within(locations: list[str], directories: frozenset[str]) -> list[str]:
-    """Return the files of partition directories such as `day=2026-11-01/kind=a`, all of one depth, without those of directories in them."""
-    depth = max((name.count("/") + 1 for name in directories), default=0)
-    return [one for one in locations if "/".join(one.split("/")[-1 - depth : -1]) in directories]
+def files_within(locations: list[str], source: str, directories: frozenset[str]) -> list[str]:
+    """Return the files whose directory is one of some partition directories, not deeper ones.
+
+    Args:
+        locations: Files below the source.
+        source: The directory of all partitions, as the locations spell it.
+        directories: Names of partition directories below the source, such as `day=2026-11-01/kind=a`.
+    """
+    below = len(source.rstrip("/")) + 1
+    return [one for one in locations if one[below:].rpartition("/")[0] in directories]
 
 
 def inferred_type(values: set[str]) -> PrimitiveType:

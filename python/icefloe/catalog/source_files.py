@@ -1,4 +1,4 @@
-"""The files of which a directory or a table of files becomes a table: those of its directory, and of partitions elsewhere."""
+"""The source of an import: files in a directory, and files of partitions outside of it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from icefloe.catalog.partition_directories import files_within, partition_directories
 from icefloe.exceptions import ValidationError
@@ -42,13 +41,7 @@ class SourceFiles:
         Raises:
             ValidationError: There is no file, or the directory is a table already.
         """
-        parts = [self._in_directory(io)]
-        for one in self.partitions:
-            parents = dict.fromkeys(location.rpartition("/")[0] for location in one.locations)
-            for parent in parents:
-                listed = pa.Table.from_batches([io.core.list(f"{parent}/")]).select(["location", "size"])
-                parts.append(listed.filter(pc.is_in(listed.column("location"), pa.array(one.locations))))
-        files = pa.concat_tables(parts)
+        files = pa.concat_tables([self._in_directory(io), *(one.files for one in self.partitions)])
         if files.num_rows == 0:
             raise ValidationError(
                 f"{self.verb}: {self.directory}: expected a directory of Parquet, ORC or Avro files, got no file"
@@ -70,7 +63,7 @@ class SourceFiles:
         return names, values
 
     def in_directory(self, files: pa.Table) -> list[str]:
-        """Return the locations of listed files without those of partitions elsewhere."""
+        """Return the locations of the listed files that are in the directory."""
         others = {location for one in self.partitions for location in one.locations}
         return [one for one in files.column("location").to_pylist() if one not in others]
 
@@ -81,6 +74,12 @@ class SourceFiles:
             raise ValidationError(
                 f"{self.verb}: {self.directory}: the directory is an Iceberg table already; expected data files: register its metadata file"
             )
-        chosen = set(names if self.directories is None else files_within(names, self.directories))
-        visible = pa.array([name in chosen and _HIDDEN.search(name) is None for name in names], pa.bool_())
-        return listed.filter(visible).sort_by("location")
+        locations = listed.column("location").to_pylist()
+        if self.directories is not None:
+            locations = files_within(locations, self.directory, self.directories)
+        chosen = set(locations)
+        visible = [
+            location in chosen and _HIDDEN.search(name) is None
+            for location, name in zip(listed.column("location").to_pylist(), names, strict=True)
+        ]
+        return listed.filter(pa.array(visible, pa.bool_())).sort_by("location")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import uuid
@@ -67,6 +68,15 @@ def test_registered_partitions_are_added(spark, lake, source):
         values(table) == REGISTERED == sorted((*row[:1], str(row[1]), row[2]) for row in spark.table(source).collect())
     )
     assert table.scan("kind = 'y'").plan().counters["files_planned"] == 1
+
+
+def test_copies_of_a_partition_below_another_directory_are_left_out(spark, lake, source, tmp_path):
+    shutil.copytree(tmp_path / source / "day=2026-11-01", tmp_path / source / "old" / "day=2026-11-01")
+    table = lake.create_table(f"db.{source}", SCHEMA, partition_spec=BY_VALUES)
+    call("system.add_files", table, source, spark=spark)
+    assert values(table) == REGISTERED
+    call("system.snapshot", source, f"db.{source}_snapshot", catalog=lake, spark=spark)
+    assert values(lake.load_table(f"db.{source}_snapshot")) == REGISTERED
 
 
 @pytest.mark.parametrize(("chosen", "count"), [({"kind": "y"}, 1), ({"KIND": "x"}, 1), ({"day": "2026-11-03"}, 0)])

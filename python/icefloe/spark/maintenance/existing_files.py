@@ -32,7 +32,7 @@ def _register(caller: Caller, given: Arguments) -> Rows:
 def _added(
     caller: Caller, source: str, partition_filter: Mapping[str, str], io: FileIO
 ) -> tuple[str, list[str], tuple[GivenPartition, ...]]:
-    """Return the format of the files that a source names, the files in its directory, and those of partitions elsewhere."""
+    """Return the format of a source, the files in its directory, and the partitions in other directories."""
     if is_directory(source) or caller.spark is None:
         directory = SourceDirectory.of(source)
         return directory.file_format, directory.files(io, partition_filter), ()
@@ -45,7 +45,7 @@ def _added(
     if directories is None or directories:
         paths = SourceDirectory(table.file_format, table.location).files(io, partition_filter)
     if directories is not None:
-        paths = files_within(paths, directories)
+        paths = files_within(paths, table.location, directories)
     return table.file_format, paths, table.partitions_elsewhere(io)
 
 

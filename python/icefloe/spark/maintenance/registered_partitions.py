@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
+import pyarrow as pa
 from pyspark.errors import AnalysisException
 
 from icefloe.table.write.given_partitions import GivenPartition
@@ -48,12 +49,11 @@ class RegisteredPartition:
 
     def files(self, io: FileIO) -> GivenPartition:
         """Return the files in the directory of the partition, without hidden ones and files of directories within it."""
-        paths = sorted(io.core.list(f"{self.location.rstrip('/')}/").column("location").to_pylist())
-        depth = io.core.absolute(self.location).rstrip("/").count("/") + 1
-        own = (one for one in paths if io.core.absolute(one).count("/") == depth)
-        return GivenPartition(
-            self.values, tuple(one for one in own if not one.rsplit("/", 1)[-1].startswith(("_", ".")))
-        )
+        listed = pa.Table.from_batches([io.core.list(f"{self.location.rstrip('/')}/")]).select(["location", "size"])
+        below = len(self.location.rstrip("/")) + 1
+        names = [one[below:] for one in listed.column("location").to_pylist()]
+        own = pa.array([not name.startswith(("_", ".")) and "/" not in name for name in names], pa.bool_())
+        return GivenPartition(self.values, listed.filter(own).sort_by("location"))
 
 
 def registered_partitions(spark: Any, table: str) -> tuple[RegisteredPartition, ...] | None:

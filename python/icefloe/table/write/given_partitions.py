@@ -28,11 +28,17 @@ class GivenPartition:
 
     Attributes:
         values: Texts of the values by the names of the partition columns, as in the names of Hive's directories.
-        locations: The files.
+        files: Columns `location` and `size` in bytes.
     """
 
     values: Mapping[str, str]
-    locations: tuple[str, ...]
+    files: pa.Table
+
+    @property
+    def locations(self) -> list[str]:
+        """The locations of the files."""
+        locations: list[str] = self.files.column("location").to_pylist()
+        return locations
 
     def describe(self, io: Any, metadata: TableMetadata, file_format: str | None) -> tuple[pa.RecordBatch, int]:
         """Return the files as data files of a table's current spec, and the number of files without field ids.
@@ -51,7 +57,7 @@ class GivenPartition:
         described = metadata.with_(partition_specs=(*metadata.partition_specs, unpartitioned))
         files, without_ids = _core.describe_data_files(
             io,
-            list(self.locations),
+            self.locations,
             context=context_json(described, metadata.schema()),
             spec_id=spec_id,
             format=file_format,
