@@ -142,6 +142,7 @@ def _start(transform: Transform, ordinal: int, kind: IcebergType) -> Literal:
     else:
         assert isinstance(transform, HourTransform)
         days, hours = divmod(ordinal, 24)
+    # Raises beyond Python's calendar.
     date.fromordinal(_EPOCH.toordinal() + days)
     if isinstance(kind, DateType):
         return DateLiteral(days)

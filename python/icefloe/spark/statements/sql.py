@@ -103,7 +103,7 @@ _INSTEAD = {
     ("ANALYZE",): "CALL lake.system.compute_table_stats('db.events'), which computes statistics",
     ("SHOW", "PARTITIONS"): "SELECT * FROM lake.db.events.partitions, which returns the partitions",
 }
-"""Statements that are not supported, and what is expected instead of each."""
+"""Beginnings of statements that are refused, and the text after `expected` in the error of each."""
 _OBJECTS = ("TABLE", "TABLES", "VIEW", "FUNCTION", "PARTITIONS", "DATA", "INDEX", *_NAMESPACES)
 
 
