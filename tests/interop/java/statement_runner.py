@@ -31,14 +31,17 @@ def run_statements(spark: SparkSession, catalog: str, folder: Path, program: Pro
     theirs = outcomes(sessions[0].sql, f"{catalog}.statements", "iceberg", program)
     own = outcomes(lambda text: icefloe.spark.sql(sessions[1], text), "ours.statements", "icefloe", program)
     noted = [
-        {"statement": statement, "java": java, "icefloe": icefloe}
-        for statement, java, icefloe in zip(program.statements, theirs, own, strict=True)
+        {"statement": statement, "java": java, "icefloe": icefloe, "refusals": {"java": why, "icefloe": our_why}}
+        for statement, (java, why), (icefloe, our_why) in zip(program.statements, theirs, own, strict=True)
     ]
     icefloe.spark.detach(sessions[1], "ours")
     return noted
 
 
-def outcomes(sql: Callable[[str], DataFrame], namespace: str, table_format: str, program: Program) -> Iterator[Any]:
+def outcomes(
+    sql: Callable[[str], DataFrame], namespace: str, table_format: str, program: Program
+) -> Iterator[tuple[Any, str | None]]:
+    """Run each statement; yield what it returned with the table's rows after it, and why it was refused, None if not."""
     names = {
         "t": f"{namespace}.{program.name}",
         "u": f"{namespace}.{program.name}_2",
@@ -50,16 +53,17 @@ def outcomes(sql: Callable[[str], DataFrame], namespace: str, table_format: str,
         text = statement
         for key, name in names.items():
             text = text.replace(f"{{{key}}}", name)
+        why = None
         try:
             frame = sql(text)
             found = report(frame, names) if statement.startswith(REPORTS) and "INSERT" not in statement else "done"
-        except Exception:  # noqa: BLE001  the classes of errors differ, and both refuse
-            found = "refused"
+        except Exception as error:  # noqa: BLE001  the classes of errors differ, and both refuse
+            found, why = "refused", f"{type(error).__name__}: {error}"[:1000]
         try:
             after = report(sql(f"SELECT * FROM {names['t']}"), names)
         except Exception:  # noqa: BLE001  there is no table yet
             after = None
-        yield {"outcome": found, "table": after}
+        yield {"outcome": found, "table": after}, why
 
 
 def report(frame: DataFrame, names: dict[str, str]) -> dict[str, Any]:

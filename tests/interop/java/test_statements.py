@@ -12,4 +12,4 @@ pytestmark = pytest.mark.interop
 @pytest.mark.parametrize("program", [pytest.param(one, id=one.name) for one in PROGRAMS])
 def test_statements_return_and_leave_the_rows_of_java(java, program: Program):
     for step in java.record("statements", program.name):
-        assert step["icefloe"] == step["java"], step["statement"]
+        assert step["icefloe"] == step["java"], (step["statement"], step["refusals"])

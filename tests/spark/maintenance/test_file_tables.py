@@ -46,13 +46,6 @@ def rows(table):
     return sorted(table.scan(selected_fields=("id", "day")).to_arrow().to_pylist(), key=lambda row: row["id"])
 
 
-@pytest.fixture
-def lake(catalog):
-    if ("default",) not in catalog.list_namespaces():
-        catalog.create_namespace("default")
-    return catalog
-
-
 @pytest.mark.parametrize("external", [True, False])
 def test_snapshot_of_a_table_leaves_the_table(spark, lake, made, external):
     name = made(external=external)

@@ -46,13 +46,6 @@ def source(spark, tmp_path):
         spark.sql(f"DROP TABLE IF EXISTS spark_catalog.default.{one}")
 
 
-@pytest.fixture
-def lake(catalog):
-    if ("default",) not in catalog.list_namespaces():
-        catalog.create_namespace("default")
-    return catalog
-
-
 def values(table):
     rows = table.scan().to_arrow().to_pylist()
     return sorted((row["id"], str(row["day"]), row["kind"]) for row in rows)
