@@ -9,7 +9,7 @@ from icefloe.exceptions import ValidationError
 from icefloe.table.changes import TableChanges
 from icefloe.table.commit.transaction import Transaction
 from icefloe.table.properties import properties_as_text
-from icefloe.table.properties.checking import check_new_properties
+from icefloe.table.properties.checking import check_metrics_columns, check_new_properties
 from icefloe.table.refs import MAIN_BRANCH
 from icefloe.table.update import (
     RemovePropertiesUpdate,
@@ -61,7 +61,8 @@ class WriteTransaction(Transaction, TableChanges):
 
         Raises:
             ValidationError: `properties` is no mapping, a value is None, a property that icefloe reads as a whole number or as a name
-                mapping is set to another text, or the property is a fact of the table such as `format-version`.
+                mapping is set to another text, a metrics mode is set for a column that the table does not have, or the property is a
+                fact of the table such as `format-version`.
         """
         if not isinstance(properties, Mapping):
             raise ValidationError(
@@ -70,6 +71,7 @@ class WriteTransaction(Transaction, TableChanges):
             )
         texts = properties_as_text({**properties, **kwargs})
         check_new_properties(texts)
+        check_metrics_columns(texts, self.table_metadata.schema())
         return self.apply_updates((SetPropertiesUpdate(updates=texts),))
 
     def remove_properties(self, *removals: str) -> Self:

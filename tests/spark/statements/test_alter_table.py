@@ -53,6 +53,23 @@ def test_properties_with_statements_of_their_own_are_refused(sql, lake, name):
     assert lake.catalog.load_table(name.removeprefix("lake.")).metadata == before
 
 
+def test_metrics_modes_follow_the_columns_of_the_table(sql, lake, name):
+    """The Java runtime refuses a mode of an unknown column, and renames and drops modes with their columns: measured with Java 1.12."""
+    mode = "write.metadata.metrics.column."
+    with pytest.raises(ValidationError, match=f"table property {mode}nope: Could not find field with name nope"):
+        sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('{mode}nope' = 'full')")
+    for start, end in (("CREATE TABLE", ""), ("CREATE OR REPLACE TABLE", ""), ("CREATE TABLE", " AS SELECT 1 AS x")):
+        columns = "" if end else "(id int)"
+        with pytest.raises(ValidationError, match=f"table property {mode}nope: Could not find field"):
+            sql(f"{start} lake.db.modes {columns} TBLPROPERTIES ('{mode}nope' = 'full'){end}")
+    sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('{mode}id' = 'full', '{mode}name' = 'counts')")
+    sql(f"ALTER TABLE {name} RENAME COLUMN id TO key")
+    sql(f"ALTER TABLE {name} DROP COLUMN name")
+    properties = lake.catalog.load_table(name.removeprefix("lake.")).properties
+    assert {key: value for key, value in properties.items() if key.startswith(mode)} == {f"{mode}key": "full"}
+    assert not lake.catalog.table_exists("db.modes")
+
+
 def test_drop_identifier_fields_ignores_case(sql, lake):
     sql("CREATE TABLE lake.db.identified (Id int NOT NULL, k string NOT NULL)")
     sql("ALTER TABLE lake.db.identified SET IDENTIFIER FIELDS Id, k")

@@ -47,6 +47,14 @@ def test_create_writes_table_and_rows_in_one_commit(frame, catalog, name):
         write.create()
 
 
+def test_create_refuses_a_metrics_mode_of_an_unknown_column(frame, catalog, name):
+    write = icefloe.spark.write_to(frame, name, catalog).table_property("write.metadata.metrics.column.nope", "full")
+    for create in (write.create, write.create_or_replace):
+        with pytest.raises(ValidationError, match=r"metrics\.column\.nope: Could not find field with name nope"):
+            create()
+    assert not catalog.table_exists(name)
+
+
 def test_partitioned_by_takes_spark_columns(frame, catalog, name):
     rows = frame.withColumn("at", F.timestamp_seconds("id"))
     partition = F.partitioning

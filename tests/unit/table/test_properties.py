@@ -15,6 +15,7 @@ from icefloe.table.properties.core import UNSUPPORTED
 from icefloe.table.properties.definitions import GROUPS
 from icefloe.table.properties.page import with_tables
 from icefloe.table.properties.reading import COLUMN, Flag, Fraction, OneOf, TableProperty, WholeNumber
+from icefloe.types import LongType
 
 ROOT = Path(__file__).parents[3]
 DEFINED = {definition.name for group in GROUPS.values() for definition in group}
@@ -305,6 +306,58 @@ def test_name_mapping_that_is_none_is_refused(catalog, new_table, mapping, reaso
 def test_settings_of_the_policy_are_checked_when_they_are_set(new_table, name, text):
     with pytest.raises(ValidationError, match=f"table property {re.escape(name)}: expected .*, got '{text}'"):
         new_table().transaction().set_properties({name: text})
+
+
+MODE = "write.metadata.metrics.column."
+NESTED = pa.schema([("id", pa.int64()), ("place", pa.struct([("City", pa.string())])), ("tags", pa.list_(pa.int64()))])
+
+
+@pytest.mark.parametrize("column", ["nope", "ID", "place.city", "tags.item", ""])
+def test_metrics_mode_of_an_unknown_column_is_refused_as_in_java(catalog, column):
+    table = catalog.create_table("db.t", NESTED)
+    problem = re.escape(f"table property {MODE}{column}: Could not find field with name {column}, ")
+    with pytest.raises(ValidationError, match=problem):
+        table.transaction().set_properties({MODE + column: "full"})
+    for create in (catalog.create_table, catalog.create_or_replace_table, catalog.create_table_transaction):
+        with pytest.raises(ValidationError, match=problem):
+            create("db.new", NESTED, properties={MODE + column: "full"})
+    assert catalog.list_tables("db") == [("db", "t")]
+    assert MODE + column not in catalog.load_table("db.t").properties
+
+
+@pytest.mark.parametrize("column", ["id", "place", "place.City", "tags", "tags.element"])
+def test_metrics_mode_is_set_for_columns_and_fields_within_them(catalog, column):
+    table = catalog.create_table("db.t", NESTED, properties={MODE + column: "counts"})
+    table.transaction().set_properties({MODE + column: "full"}).commit_transaction()
+    assert table.properties[MODE + column] == "full"
+
+
+def test_metrics_mode_of_a_new_column_is_set_in_the_transaction_that_adds_it(new_table):
+    table = new_table()
+    with table.transaction() as change:
+        with change.update_schema() as columns:
+            columns.add_column("added", LongType())
+        change.set_properties({MODE + "added": "full"})
+    assert table.properties[MODE + "added"] == "full"
+
+
+def test_metrics_mode_of_an_unknown_column_stops_no_other_change(catalog):
+    table = table_of_another_writer(catalog, {MODE + "gone": "full"})
+    table.append(ROWS)
+    with table.update_schema() as columns:
+        columns.add_column("added", LongType()).rename_column("id", "key")
+    table.transaction().set_properties({"owner": "me"}).commit_transaction()
+    with pytest.raises(ValidationError, match=f"table property {MODE}gone: Could not find field"):
+        table.transaction().set_properties({MODE + "gone": "counts"})
+    assert (table.properties[MODE + "gone"], table.scan().count()) == ("full", 2)
+    table.transaction().remove_properties(MODE + "gone").commit_transaction()
+    assert MODE + "gone" not in table.properties
+
+
+def test_replacement_takes_a_metrics_mode_of_an_unknown_column_as_java_does(catalog):
+    catalog.create_table("db.t", COLUMNS, properties={MODE + "id": "full"})
+    table = catalog.replace_table("db.t", pa.schema([("key", pa.int64())]), properties={MODE + "nope": "full"})
+    assert {MODE + "id", MODE + "nope"} <= table.properties.keys()
 
 
 def test_scan_names_the_property_of_a_broken_name_mapping(catalog):

@@ -11,6 +11,7 @@ from icefloe.schema import assign_fresh_schema_ids
 from icefloe.table.environment import SYSTEM, Environment
 from icefloe.table.metadata.versions import TableMetadataV1, TableMetadataV2
 from icefloe.table.properties import RESERVED_PROPERTIES, TableProperties, properties_as_text
+from icefloe.table.properties.checking import check_metrics_columns
 from icefloe.table.properties.definitions import FORMAT_VERSION
 from icefloe.table.sorting import assign_fresh_sort_order_ids
 from icefloe.typedef import EMPTY_DICT
@@ -55,6 +56,7 @@ def new_table_metadata(  # noqa: PLR0913 - the signature is shared with PyIceber
     stored.setdefault(TableProperties.PARQUET_COMPRESSION, TableProperties.PARQUET_COMPRESSION_DEFAULT)
     fresh_schema = assign_fresh_schema_ids(schema)
     fresh_schema.check_format_version_compatibility(version)
+    check_metrics_columns(stored, fresh_schema)
     fresh_spec = assign_fresh_partition_spec_ids(partition_spec, schema, fresh_schema)
     fresh_spec.check_compatible(fresh_schema)
     fresh_order = assign_fresh_sort_order_ids(sort_order, schema, fresh_schema)

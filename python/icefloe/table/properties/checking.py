@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from icefloe.exceptions import ValidationError
+from icefloe.exceptions import ResolveError, ValidationError
 from icefloe.table.properties.definitions import GROUPS, NAME_MAPPING
 from icefloe.table.properties.maintenance import MAINTENANCE_ENABLED, MAINTENANCE_STEPS
+from icefloe.table.properties.names import TableProperties
 from icefloe.table.properties.reading import WholeNumber
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from icefloe.schema import Schema
     from icefloe.schema.name_mapping import MappedField
+
+_COLUMN_METRICS = f"{TableProperties.METRICS_MODE_COLUMN_CONF_PREFIX}."
 
 
 def check_new_properties(properties: Mapping[str, str]) -> None:
@@ -26,6 +30,29 @@ def check_new_properties(properties: Mapping[str, str]) -> None:
     mapping = properties.get(NAME_MAPPING.name)
     if mapping is not None:
         check_name_mapping(mapping)
+
+
+def check_metrics_columns(properties: Mapping[str, str], schema: Schema) -> None:
+    """Raise ValidationError if a metrics mode is set for a column that a schema does not have.
+
+    Only the column is checked. Fields of structs, elements, keys and values have full names, such as `place.city`, in exact case.
+
+    Examples:
+        >>> from icefloe.schema import Schema
+        >>> from icefloe.types import LongType, NestedField
+        >>> schema = Schema(NestedField(1, "id", LongType()))
+        >>> check_metrics_columns({"write.metadata.metrics.column.id": "full"}, schema)
+        >>> check_metrics_columns({"write.metadata.metrics.column.key": "full"}, schema)
+        Traceback (most recent call last):
+            ...
+        icefloe.exceptions.ValidationError: table property write.metadata.metrics.column.key: Could not find field with name key, ...
+    """
+    for name in properties:
+        if name.startswith(_COLUMN_METRICS):
+            try:
+                schema.find_field(name.removeprefix(_COLUMN_METRICS))
+            except ResolveError as error:
+                raise ValidationError(f"table property {name}: {error}") from error
 
 
 def check_name_mapping(text: str) -> None:
