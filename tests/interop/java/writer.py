@@ -63,7 +63,8 @@ def session(jar: str, warehouse: Path) -> SparkSession:
         f"{catalog}.warehouse": str(warehouse),
         f"{catalog}.cache-enabled": "false",
     }
-    builder = SparkSession.builder.master("local[2]").appName("java reference")
+    # A task is tried three times, as on a cluster: the machine is busy while the reference runs, and a lost worker is no answer.
+    builder = SparkSession.builder.master("local[2,3]").appName("java reference")
     for key, value in settings.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
