@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from icefloe.arguments import checked_flag
-from icefloe.exceptions import ResolveError, ValidationError
+from icefloe.exceptions import IcebergError, ResolveError, ValidationError
 from icefloe.expressions.bound import bind, convert
 from icefloe.expressions.literals import (
     BinaryLiteral,
@@ -29,6 +29,7 @@ from icefloe.expressions.predicates import (
 )
 from icefloe.expressions.rest_json import expression_to_json
 from icefloe.expressions.terms import Reference, UnboundTransform
+from icefloe.expressions.transform_ranges import column_condition
 from icefloe.expressions.tree import AlwaysTrue, And, BooleanExpression, Not, Or
 from icefloe.types import DateType
 
@@ -88,10 +89,14 @@ class Filter:
     def json(self) -> str:
         """The filter as the REST specification's expression JSON, with literals of their columns' types.
 
+        A predicate on a transform, such as `years(ts) = '2024'`, is a condition on the column where one selects the same rows: partitions
+        by other transforms of the column, and by the column itself, are pruned with it.
+
         Raises:
             ValidationError: A literal cannot be compared with values of its column's type.
         """
-        return expression_to_json(fit_literals(self.schema, self.expression, self.case_sensitive))
+        of_columns = on_columns(self.schema, self.expression, self.case_sensitive)
+        return expression_to_json(fit_literals(self.schema, of_columns, self.case_sensitive))
 
     @cached_property
     def bound(self) -> BooleanExpression:
@@ -160,6 +165,51 @@ def to_expression(row_filter: str | BooleanExpression | None, *, allow_empty: bo
     raise ValidationError(
         f"row filter: not an expression: {row_filter!r}; expected text or an expression, such as AlwaysTrue() for every row"
     )
+
+
+def on_columns(schema: Schema, expr: BooleanExpression, case_sensitive: bool = True) -> BooleanExpression:
+    """Return an unbound expression that selects the same rows, with conditions on columns in place of predicates on transforms.
+
+    Predicates are returned unchanged where the column has no such condition, as for `bucket`, and where binding refuses the predicate.
+
+    Args:
+        schema: The schema that resolves names and types of literals.
+        expr: An unbound expression.
+        case_sensitive: Whether names must match exactly.
+
+    >>> from icefloe.schema import Schema
+    >>> from icefloe.types import NestedField
+    >>> str(on_columns(Schema(NestedField(1, "d", "date")), to_expression("years(d) < '2024'")))
+    "d < '2024-01-01'"
+    """
+    if isinstance(expr, (And, Or)):
+        sides = [on_columns(schema, side, case_sensitive) for side in (expr.left, expr.right)]
+        if sides[0] is expr.left and sides[1] is expr.right:
+            return expr
+        return And(*sides) if isinstance(expr, And) else Or(*sides)
+    if isinstance(expr, Not):
+        child = on_columns(schema, expr.child, case_sensitive)
+        return expr if child is expr.child else Not(child)
+    if not isinstance(expr, UnboundPredicate) or not isinstance(expr.term, UnboundTransform):
+        return expr
+    return _column_condition(schema, expr, expr.term, case_sensitive)
+
+
+def _column_condition(
+    schema: Schema, expr: UnboundPredicate, term: UnboundTransform, case_sensitive: bool
+) -> BooleanExpression:
+    typed: Any = expr
+    kind: Any = type(expr)
+    try:
+        bound = term.bind(schema, case_sensitive)
+        if isinstance(expr, LiteralPredicate):
+            typed = kind(term, convert(expr.literal, bound))
+        elif isinstance(expr, SetPredicate):
+            typed = kind(term, [convert(value, bound) for value in expr.values])
+    except IcebergError:  # binding raises it, with the message of the caller's schema
+        return expr
+    condition = column_condition(typed, bound.ref().value_type)
+    return expr if condition is None else condition
 
 
 _TYPED = (DateLiteral, TimeLiteral, TimestampLiteral, UUIDLiteral, FixedLiteral, BinaryLiteral)
