@@ -79,6 +79,23 @@ def test_filter_chooses_registered_partitions(spark, lake, source, chosen, count
     assert len(values(table)) == count
 
 
+def test_partitions_that_the_filter_does_not_choose_are_not_described(spark, lake, source, monkeypatch):
+    run, statements = type(spark).sql, []
+
+    def recorded(session, text, *more, **options):
+        statements.append(text)
+        return run(session, text, *more, **options)
+
+    table = lake.create_table(f"db.{source}", SCHEMA, partition_spec=BY_VALUES)
+    monkeypatch.setattr(type(spark), "sql", recorded)
+    call("system.add_files", table, source, {"KIND": "x"}, spark=spark)
+    described = [text for text in statements if " PARTITION (" in text]
+    assert described == [
+        f"DESCRIBE TABLE EXTENDED spark_catalog.`default`.`{source}` PARTITION (`day` = NULL, `kind` = 'x')"
+    ]
+    assert values(table) == REGISTERED[1:2]
+
+
 @pytest.mark.parametrize("procedure", ["snapshot", "migrate"])
 def test_table_of_a_table_has_its_registered_partitions(spark, lake, source, procedure):
     if procedure == "snapshot":

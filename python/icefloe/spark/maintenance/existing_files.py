@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from icefloe.catalog.partition_directories import files_within
@@ -36,14 +35,12 @@ def _added(
     if is_directory(source) or caller.spark is None:
         directory = SourceDirectory.of(source)
         return directory.file_format, directory.files(io, partition_filter), ()
-    table = FileTable.of(caller.spark, source, "add_files")
-    if table.partitions is not None:
-        table = replace(table, partitions=tuple(one for one in table.partitions if one.meets(partition_filter)))
-        partition_filter = {}
+    table = FileTable.of(caller.spark, source, "add_files", partition_filter)
     directories = table.directories()
     paths: list[str] = []
     if directories is None or directories:
-        paths = SourceDirectory(table.file_format, table.location).files(io, partition_filter)
+        remaining = partition_filter if directories is None else {}
+        paths = SourceDirectory(table.file_format, table.location).files(io, remaining)
     if directories is not None:
         paths = files_within(paths, table.location, directories)
     return table.file_format, paths, table.partitions_elsewhere(io)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import NoSuchTableError, ValidationError
@@ -13,6 +14,8 @@ from icefloe.spark.types.from_spark import schema_from_spark
 from icefloe.types import DateType, IntegerType, LongType, PrimitiveType, StringType
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pyarrow as pa
 
     from icefloe.io import FileIO
@@ -61,7 +64,7 @@ class FileTable:
         is_external: Whether the directory stays where it is when the table is renamed or dropped.
         schema: Its columns, without field ids.
         partition_types: Types of the partition columns by name.
-        partitions: The partitions that Spark's own catalog has; None where they are the directories of the table's directory.
+        partitions: The chosen partitions that Spark's own catalog has; None where they are the directories of the table's directory.
     """
 
     database: str
@@ -74,8 +77,10 @@ class FileTable:
     partitions: tuple[RegisteredPartition, ...] | None = None
 
     @staticmethod
-    def of(spark: Any, name: str, procedure: str) -> FileTable:
-        """Return the table of a name such as `db.events`, which `spark_catalog.` may precede.
+    def of(
+        spark: Any, name: str, procedure: str, partition_filter: Mapping[str, str] = MappingProxyType({})
+    ) -> FileTable:
+        """Return the table of a name such as `db.events`, which `spark_catalog.` may precede, with the partitions that a filter chooses.
 
         Raises:
             NoSuchTableError: Spark's own catalog has no such table.
@@ -109,7 +114,7 @@ class FileTable:
             is_external=described.is_external,
             schema=arrow.remove_metadata(),
             partition_types=kinds,
-            partitions=registered_partitions(spark, own) if kinds else None,
+            partitions=registered_partitions(spark, own, partition_filter) if kinds else None,
         )
 
     def directories(self) -> frozenset[str] | None:

@@ -35,17 +35,11 @@ class RegisteredPartition:
     @property
     def values(self) -> dict[str, str]:
         """Texts of the values by the names of the columns; that of null is Hive's."""
-        pairs = (level.split("=", 1) for level in self.name.split("/"))
-        return {unquote(name): unquote(value) for name, value in pairs}
+        return _values(self.name)
 
     def is_within(self, root: str) -> bool:
         """Return whether the directory is that which Spark makes for the partition in the table's directory."""
         return self.location.rstrip("/") == f"{root.rstrip('/')}/{self.name}"
-
-    def meets(self, partition_filter: Mapping[str, str]) -> bool:
-        """Return whether the partition has the values of a filter, in which names have any case."""
-        values = {name.lower(): value for name, value in self.values.items()}
-        return all(values.get(name.lower()) == value for name, value in partition_filter.items())
 
     def files(self, io: FileIO) -> GivenPartition:
         """Return the files in the directory of the partition, without hidden ones and files of directories within it."""
@@ -56,22 +50,38 @@ class RegisteredPartition:
         return GivenPartition(self.values, listed.filter(own).sort_by("location"))
 
 
-def registered_partitions(spark: Any, table: str) -> tuple[RegisteredPartition, ...] | None:
-    """Return the partitions of a partitioned table; None for a table whose partitions are its directories.
+def registered_partitions(
+    spark: Any, table: str, partition_filter: Mapping[str, str]
+) -> tuple[RegisteredPartition, ...] | None:
+    """Return the partitions of a partitioned table that a filter chooses; None for a table whose partitions are its directories.
 
     Args:
         spark: Session.
         table: Name of the table, quoted for SQL.
+        partition_filter: Texts of the values of some partition columns, by names in any case; empty for all partitions.
     """
     try:
         names = [row[0] for row in spark.sql(f"SHOW PARTITIONS {table}").collect()]
     except AnalysisException:  # spark.sql.hive.manageFilesourcePartitions=false when the table was created
         return None
-    return tuple(RegisteredPartition(name, _location(spark, table, name)) for name in names)
+    # Each location takes a statement of its own.
+    return tuple(
+        RegisteredPartition(name, _location(spark, table, name)) for name in names if _meets(name, partition_filter)
+    )
+
+
+def _values(name: str) -> dict[str, str]:
+    pairs = (level.split("=", 1) for level in name.split("/"))
+    return {unquote(column): unquote(value) for column, value in pairs}
+
+
+def _meets(name: str, partition_filter: Mapping[str, str]) -> bool:
+    values = {column.lower(): value for column, value in _values(name).items()}
+    return all(values.get(column.lower()) == value for column, value in partition_filter.items())
 
 
 def _location(spark: Any, table: str, name: str) -> str:
-    levels = RegisteredPartition(name, "").values.items()
+    levels = _values(name).items()
     spec = ", ".join(f"`{column.replace('`', '``')}` = {_literal(value)}" for column, value in levels)
     rows = spark.sql(f"DESCRIBE TABLE EXTENDED {table} PARTITION ({spec})").collect()
     names = [row[0] for row in rows]
