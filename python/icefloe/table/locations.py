@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from icefloe.arguments import checked_mapping, checked_text
 from icefloe.exceptions import ValidationError
 from icefloe.table.environment import SYSTEM
+from icefloe.table.properties.core import BUILT_IN_PROVIDERS
 from icefloe.table.properties.definitions import (
     DATA_PATH,
     LOCATION_PROVIDER,
@@ -30,6 +31,8 @@ _DIRECTORY_BITS = (4, 4, 4, 8)
 
 class LocationProvider(ABC):
     """A provider of the locations of new files. A subclass is set with ``write.py-location-provider.impl``.
+
+    Data and delete files are written with the subclasses of this module, and refused with others.
 
     Args:
         table_location: Location of the table.
@@ -97,9 +100,9 @@ def load_location_provider(table_location: str, table_properties: Mapping[str, s
     '/t/data/a.parquet'
     """
     name = LOCATION_PROVIDER.of(checked_mapping("table_properties", table_properties, "names to values"))
-    if name is not None:
+    if name is not None and name not in BUILT_IN_PROVIDERS:
         return _custom(name, table_location, table_properties)
-    spread = OBJECT_STORAGE.of(table_properties)
+    spread = OBJECT_STORAGE.of(table_properties) if name is None else BUILT_IN_PROVIDERS[name] == "ObjectStore"
     kind = ObjectStoreLocationProvider if spread else SimpleLocationProvider
     return kind(table_location, table_properties)
 

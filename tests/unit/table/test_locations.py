@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
-from icefloe.exceptions import ValidationError
+from icefloe.exceptions import FeatureUnsupportedError, ValidationError
 from icefloe.schema import Schema
-from icefloe.table.locations import load_location_provider
+from icefloe.table.locations import SimpleLocationProvider, load_location_provider
 from icefloe.table.name_mapping import NameMapping, create_mapping_from_schema, parse_mapping_from_json
 from icefloe.types import ListType, NestedField
 
@@ -51,6 +51,38 @@ def test_custom_provider_is_loaded_and_checked() -> None:
         load_location_provider("/t", {"write.py-location-provider.impl": "no.Such"})
     with pytest.raises(ValidationError, match="expected a subclass of LocationProvider"):
         load_location_provider("/t", {"write.py-location-provider.impl": "builtins.dict"})
+
+
+PROVIDER = "write.py-location-provider.impl"
+
+
+class OwnProvider(SimpleLocationProvider):
+    """A provider whose layout the core does not write."""
+
+
+@pytest.mark.parametrize("package", ["icefloe", "pyiceberg"])
+@pytest.mark.parametrize("kind", ["Simple", "ObjectStore"])
+def test_files_are_written_with_a_built_in_provider_whatever_other_properties_say(new_table, package, kind):
+    opposite = "true" if kind == "Simple" else "false"
+    name = f"{package}.table.locations.{kind}LocationProvider"
+    table = new_table(properties={PROVIDER: name, "write.object-storage.enabled": opposite})
+    for task in table.scan().plan_files():
+        path = task.file.file_path.removeprefix(f"{table.location()}/data/")
+        assert path.count("/") == (0 if kind == "Simple" else 4)
+    assert type(table.location_provider()).__name__ == f"{kind}LocationProvider"
+
+
+def test_writes_refuse_a_provider_whose_layout_the_core_does_not_write(new_table):
+    table = new_table()
+    rows = table.scan().to_arrow()
+    name = f"{OwnProvider.__module__}.OwnProvider"
+    table.transaction().set_properties({PROVIDER: name, "write.delete.mode": "merge-on-read"}).commit_transaction()
+    assert isinstance(table.location_provider(), OwnProvider)
+    problem = f"table property {PROVIDER}: files cannot be written to the locations of {name}; expected "
+    for write in (lambda: table.append(rows), lambda: table.delete("id = 1"), lambda: table.overwrite(rows)):
+        with pytest.raises(FeatureUnsupportedError, match=re.escape(problem)):
+            write()
+    assert (table.scan().count(), len(table.snapshots())) == (rows.num_rows, 2)
 
 
 def test_name_mapping_survives_json_and_finds_nested_names() -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from icefloe.exceptions import FeatureUnsupportedError
 from icefloe.table.properties.definitions import (
     DATA_PATH,
     DELETE_FORMAT,
     DELETE_GRANULARITY,
     DELETE_TARGET_FILE_SIZE,
+    LOCATION_PROVIDER,
     MANIFEST_COMPRESSION,
     MANIFEST_COMPRESSION_LEVEL,
     METRICS,
@@ -64,6 +66,12 @@ _DELETE_FILES: tuple[TableProperty[Any], ...] = (
     *DELETE_ORC,
     DELETE_GRANULARITY,
 )
+BUILT_IN_PROVIDERS = {
+    f"{package}.table.locations.{kind}LocationProvider": kind
+    for package in ("icefloe", "pyiceberg")
+    for kind in ("Simple", "ObjectStore")
+}
+"""Location providers whose layouts the core writes, by the names that tables have them by."""
 # The core refuses a table that sets one of these.
 UNSUPPORTED = (
     "write.object-storage.path",
@@ -78,8 +86,9 @@ def data_file_properties(properties: Mapping[str, str]) -> dict[str, str]:
 
     Raises:
         ValidationError: A value has the wrong type or is out of range.
+        FeatureUnsupportedError: The table has a location provider of its own.
     """
-    return checked(_DATA_FILES, properties) | _unsupported(properties)
+    return checked(_DATA_FILES, properties) | _layout(properties) | _unsupported(properties)
 
 
 def delete_file_properties(properties: Mapping[str, str]) -> dict[str, str]:
@@ -87,8 +96,9 @@ def delete_file_properties(properties: Mapping[str, str]) -> dict[str, str]:
 
     Raises:
         ValidationError: A value has the wrong type or is out of range.
+        FeatureUnsupportedError: The table has a location provider of its own.
     """
-    return checked(_DELETE_FILES, properties) | _unsupported(properties)
+    return checked(_DELETE_FILES, properties) | _layout(properties) | _unsupported(properties)
 
 
 def equality_delete_properties(properties: Mapping[str, str]) -> dict[str, str]:
@@ -96,8 +106,9 @@ def equality_delete_properties(properties: Mapping[str, str]) -> dict[str, str]:
 
     Raises:
         ValidationError: A value has the wrong type or is out of range.
+        FeatureUnsupportedError: The table has a location provider of its own.
     """
-    return checked((*_DELETE_FILES, *METRICS), properties) | _unsupported(properties)
+    return checked((*_DELETE_FILES, *METRICS), properties) | _layout(properties) | _unsupported(properties)
 
 
 def manifest_properties(properties: Mapping[str, str]) -> dict[str, str]:
@@ -107,6 +118,19 @@ def manifest_properties(properties: Mapping[str, str]) -> dict[str, str]:
         ValidationError: A value has the wrong type or is out of range.
     """
     return checked((MANIFEST_COMPRESSION, MANIFEST_COMPRESSION_LEVEL), properties)
+
+
+def _layout(properties: Mapping[str, str]) -> dict[str, str]:
+    """Return the property of the core that stands for the table's location provider; empty without one."""
+    name = LOCATION_PROVIDER.of(properties)
+    if name is None:
+        return {}
+    if name not in BUILT_IN_PROVIDERS:
+        raise FeatureUnsupportedError(
+            f"table property {LOCATION_PROVIDER.name}: files cannot be written to the locations of {name}; expected "
+            f"{' or '.join(BUILT_IN_PROVIDERS)}, or no such property"
+        )
+    return {OBJECT_STORAGE.name: "true" if BUILT_IN_PROVIDERS[name] == "ObjectStore" else "false"}
 
 
 def _unsupported(properties: Mapping[str, str]) -> dict[str, str]:

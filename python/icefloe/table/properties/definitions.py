@@ -72,7 +72,7 @@ LOCATION_PROVIDER = TableProperty(
     _P.WRITE_PY_LOCATION_PROVIDER_IMPL,
     Text("a dotted name of a LocationProvider class"),
     None,
-    "Class of `Table.location_provider()`; files that icefloe writes itself follow the other properties.",
+    "Class of `Table.location_provider()`. Files are written with `SimpleLocationProvider` and `ObjectStoreLocationProvider` alone, of icefloe or PyIceberg.",
 )
 TARGET_FILE_SIZE = TableProperty(
     _P.WRITE_TARGET_FILE_SIZE_BYTES,

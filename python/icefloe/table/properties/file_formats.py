@@ -85,7 +85,10 @@ PARQUET = _parquet("write.parquet.", "data files")
 DELETE_PARQUET = _parquet("write.delete.parquet.", "delete files")
 BLOOM_FILTERS = (
     TableProperty(
-        f"write.parquet.bloom-filter-enabled.column.{COLUMN}", Flag(), False, "Write a bloom filter of the column."
+        f"{_P.PARQUET_BLOOM_FILTER_COLUMN_ENABLED_PREFIX}.{COLUMN}",
+        Flag(),
+        False,
+        "Write a bloom filter of the column.",
     ),
     TableProperty(
         f"write.parquet.bloom-filter-fpp.column.{COLUMN}",
@@ -100,9 +103,9 @@ BLOOM_FILTERS = (
         "Most distinct values of the column in a row group for which its bloom filter is sized; the largest filter if unset.",
     ),
     TableProperty(
-        "write.parquet.bloom-filter-max-bytes",
+        _P.PARQUET_BLOOM_FILTER_MAX_BYTES,
         _BYTES,
-        MIB,
+        _P.PARQUET_BLOOM_FILTER_MAX_BYTES_DEFAULT,
         "Largest bloom filter of a column chunk, rounded down to a power of two; a filter has at least 32 bytes.",
     ),
     TableProperty(
@@ -141,7 +144,7 @@ def _avro(prefix: str, of: str) -> tuple[TableProperty[Any], ...]:
         TableProperty(
             f"{prefix}compression-codec",
             OneOf(("gzip", "zstd", "snappy", "uncompressed")),
-            "gzip" if own else None,
+            _P.WRITE_AVRO_COMPRESSION_DEFAULT if own else None,
             f"Compression of the blocks of {of}.{unset}",
         ),
         TableProperty(

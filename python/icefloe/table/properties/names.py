@@ -31,6 +31,11 @@ class TableProperties:
     PARQUET_DICT_SIZE_BYTES_DEFAULT = 2 * MIB
     PARQUET_COMPRESSION_LEVEL = "write.parquet.compression-level"
     PARQUET_COMPRESSION_LEVEL_DEFAULT = None
+    PARQUET_BLOOM_FILTER_MAX_BYTES = "write.parquet.bloom-filter-max-bytes"
+    PARQUET_BLOOM_FILTER_MAX_BYTES_DEFAULT = MIB
+    PARQUET_BLOOM_FILTER_COLUMN_ENABLED_PREFIX = "write.parquet.bloom-filter-enabled.column"
+    WRITE_AVRO_COMPRESSION = "write.avro.compression-codec"
+    WRITE_AVRO_COMPRESSION_DEFAULT = "gzip"
     WRITE_FILE_FORMAT = "write.format.default"
     WRITE_FILE_FORMAT_DEFAULT = "parquet"
     WRITE_TARGET_FILE_SIZE_BYTES = "write.target-file-size-bytes"
