@@ -296,6 +296,7 @@ class IcefloeWriter(DataSourceArrowWriter):
             layout.schema,
             check_nullability=flag(others, "check-nullability"),
             check_ordering=flag(others, "check-ordering"),
+            fields_by_name=True,
         )
         task = data_task(table, presorted=False, layout=layout)
         uuid = str(table.metadata.table_uuid)

@@ -31,3 +31,14 @@ def test_stored_types_match_columns_ignoring_case():
 def test_stored_types_prefer_columns_of_the_exact_name():
     rows = to_stored_types(pa.record_batch({"KEY": ["a"], "key": [str(KEY)]}), iter(()), SCHEMA).read_all()
     assert rows.to_pydict() == {"KEY": ["a"], "key": [KEY.bytes]}
+
+
+def test_stored_types_name_fields_of_structs_by_name_in_their_order():
+    inner = {
+        "type": "struct",
+        "fields": [{"id": n, "name": name, "required": False, "type": "long"} for n, name in enumerate("aAb", 2)],
+    }
+    schema = json.dumps({"type": "struct", "fields": [{"id": 1, "name": "s", "required": False, "type": inner}]})
+    batch = pa.record_batch({"S": pa.array([{"B": 1, "A": 2, "a": 3}, None])})
+    rows = to_stored_types(batch, iter(()), schema).read_all()
+    assert rows.to_pydict() == {"s": [{"b": 1, "A": 2, "a": 3}, None]}

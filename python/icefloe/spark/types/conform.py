@@ -154,6 +154,9 @@ def fits_in_order(given: Any, wanted: Any) -> bool:
 def fits_by_name(given: Any, wanted: Any) -> bool:
     """Return whether every value of one Spark type is a value of another, if the fields of structs are matched by name."""
     if isinstance(given, spark_types.StructType) and isinstance(wanted, spark_types.StructType):
+        if len({name.lower() for name in given.names}) < len(given.names):
+            # Names that differ in case alone have no partner in another order that ignores case.
+            return fits(given, wanted)
         pairs = pairs_by_name(given, wanted)
         return pairs is not None and all(fits_by_name(one.dataType, two.dataType) for one, two in pairs)
     if isinstance(given, spark_types.ArrayType) and isinstance(wanted, spark_types.ArrayType):
@@ -174,7 +177,9 @@ def _column(given: Any, field: Any) -> Column:
 def _problem(given: Any, field: Any, *, check_nullability: bool, fields_by_name: bool) -> str | None:
     if isinstance(given.dataType, spark_types.NullType) and field.nullable:
         return None
-    if not (fits_by_name if fields_by_name else fits_in_order)(given.dataType, field.dataType):
+    if not fits_in_order(given.dataType, field.dataType) and not (
+        fields_by_name and fits_by_name(given.dataType, field.dataType)
+    ):
         return (
             f"column {field.name!r} does not fit; expected {field.dataType.simpleString()}, got "
             f"{given.dataType.simpleString()}: cast the column"

@@ -14,7 +14,7 @@ from icefloe.spark.types.to_spark import to_arrow_type
 from icefloe.spark.types.uuid_text import text_to_uuid
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 
 def to_stored_types(first: pa.RecordBatch, rest: Iterator[pa.RecordBatch], schema: str) -> pa.RecordBatchReader:
@@ -57,16 +57,21 @@ def _stored_field(field: pa.Field, stored: pa.DataType | None) -> pa.Field:
 
 
 def _named_as(given: pa.DataType, stored: pa.DataType) -> pa.DataType:
-    """Return a type whose structs, at any depth, have the names of the fields of another type in their order."""
-    if pa.types.is_struct(given) and pa.types.is_struct(stored) and len(given) == len(stored):
-        pairs = zip(given, stored, strict=True)
-        return pa.struct([one.with_name(two.name).with_type(_named_as(one.type, two.type)) for one, two in pairs])
+    """Return a type whose structs, at any depth, have the names that another type has for their fields; the order stays."""
+    if pa.types.is_struct(given) and pa.types.is_struct(stored):
+        kinds = {field.name: field.type for field in stored}
+        names = {own: name for name, own in matched_names([field.name for field in given], [*kinds]).items()}
+        return pa.struct([_renamed(field, names.get(field.name), kinds) for field in given])
     if pa.types.is_list(given) and pa.types.is_list(stored):
         return pa.list_(given.value_field.with_type(_named_as(given.value_type, stored.value_type)))
     if pa.types.is_map(given) and pa.types.is_map(stored):
         key = given.key_field.with_type(_named_as(given.key_type, stored.key_type))
         return pa.map_(key, given.item_field.with_type(_named_as(given.item_type, stored.item_type)))
     return given
+
+
+def _renamed(field: pa.Field, name: str | None, kinds: Mapping[str, pa.DataType]) -> pa.Field:
+    return field if name is None else field.with_name(name).with_type(_named_as(field.type, kinds[name]))
 
 
 class _Renamed:
