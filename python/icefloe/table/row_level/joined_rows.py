@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from icefloe.io.arrow_values import row_numbers
 from icefloe.table.read_context import schema_json
 from icefloe.table.row_level.clause_expressions import SOURCE, TARGET
 from icefloe.table.scan.metadata_columns import FILE_ROW
@@ -60,7 +61,7 @@ class JoinedRows:
         if self.source is None or SOURCE_ROW not in rows.column_names:
             return {}
         names = [name for name in self.source.column_names if columns is None or SOURCE + name in columns]
-        found = self.source.select(names).take(rows.column(SOURCE_ROW))
+        found = rows_of(self.source.select(names), rows.column(SOURCE_ROW))
         return {SOURCE + name: found.column(name) for name in names}
 
     def _with_target(self, names: list[str] | None) -> Iterator[tuple[pa.Table, dict[str, pa.ChunkedArray]]]:
@@ -94,6 +95,30 @@ def first_of_position(rows: pa.Table) -> pa.Array:
 
 def _columns(rows: pa.Table) -> list[pa.Array]:
     return [rows.column(name).combine_chunks() for name in (FILE_ROW, POS)]
+
+
+def rows_of(source: pa.Table, numbers: pa.ChunkedArray) -> pa.Table:
+    """Return the rows with some numbers in their order; consecutive rows share the memory of the source.
+
+    Args:
+        source: The rows.
+        numbers: Row numbers without nulls.
+
+    Examples:
+        >>> rows_of(pa.table({"n": [5, 6, 7]}), pa.chunked_array([[1, 2]])).to_pydict()
+        {'n': [6, 7]}
+    """
+    count = len(numbers)
+    if count > 0:
+        first, last = numbers[0], numbers[count - 1]
+        if _value(last) - _value(first) + 1 == count and _is_consecutive(numbers):
+            return source.slice(_value(first), count)
+    return source.take(numbers)
+
+
+def _is_consecutive(numbers: pa.ChunkedArray) -> bool:
+    distances = pc.subtract(numbers, numbers[0])
+    return bool(pc.all(pc.equal(distances, row_numbers(len(numbers)).cast(numbers.type))).as_py())
 
 
 def gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
