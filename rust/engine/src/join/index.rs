@@ -1,6 +1,7 @@
 //! The source rows of each key, in memory.
 
 use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 
 use super::keys::{hash_of, words_of};
 
@@ -31,8 +32,9 @@ impl KeyIndex {
     pub(super) fn insert(&mut self, hash: u128, row: u32) {
         let words = words_of(hash);
         let ordinal = self.rows.len() as u32;
-        match self.keys.find_mut(words[0], |key| key.hash == words) {
-            Some(key) => {
+        match self.keys.entry(words[0], |key| key.hash == words, |key| key.hash[0]) {
+            Entry::Occupied(found) => {
+                let key = found.into_mut();
                 if self.repeated.is_none() {
                     let first = self.rows.get(key.last as usize).map_or(row, |(row, _)| *row);
                     self.repeated = Some((first, row));
@@ -40,12 +42,17 @@ impl KeyIndex {
                 self.rows.push((row, key.last));
                 key.last = ordinal;
             }
-            None => {
+            Entry::Vacant(space) => {
                 self.rows.push((row, END));
-                let key = Key { hash: words, last: ordinal };
-                self.keys.insert_unique(words[0], key, |key| key.hash[0]);
+                space.insert(Key { hash: words, last: ordinal });
             }
         }
+    }
+
+    /// Make room for further rows with different keys.
+    pub(super) fn reserve(&mut self, rows: usize) {
+        self.keys.reserve(rows, |key| key.hash[0]);
+        self.rows.reserve(rows);
     }
 
     /// Return two rows with equal keys, if there are any.

@@ -149,16 +149,14 @@ impl Probe {
             let reason = format!("expected string, got {}", ArrowName(files.data_type()));
             return Err(FormatError::invalid("_file", reason).into());
         };
-        let mut last: Option<(&str, i32)> = None;
-        let numbers = paths.iter().map(|path| {
-            let path = path.unwrap_or_default();
-            match last {
-                Some((same, number)) if same == path => Ok(number),
-                _ => {
-                    let number = number(path)?;
-                    last = Some((path, number));
-                    Ok(number)
-                }
+        let mut last: Option<(u128, i32)> = None;
+        let numbers = paths.views().iter().enumerate().map(|(row, view)| match last {
+            // Equal views of one array are equal paths.
+            Some((same, number)) if same == *view => Ok(number),
+            _ => {
+                let number = number(paths.value(row))?;
+                last = Some((*view, number));
+                Ok(number)
             }
         });
         numbers.collect()

@@ -5,6 +5,9 @@ use crate::runtime::spill::Spill;
 
 /// The number of shares; one at a time is in memory as a whole.
 pub(super) const SHARES: usize = 256;
+/// The first of the bits of a hash that number its share: the low word is random, the high word may be a value, and the
+/// index of a share uses the other bits of the low word.
+const SHARE_SHIFT: u32 = 40;
 
 /// Records of `WIDTH` words, of which the first two are a hash.
 #[derive(Debug)]
@@ -22,7 +25,7 @@ impl<const WIDTH: usize> Shares<WIDTH> {
     }
 
     pub(super) fn push(&mut self, hash: u128, record: [u64; WIDTH]) -> Result<()> {
-        if let Some(held) = self.held.get_mut((hash >> 120) as usize % SHARES) {
+        if let Some(held) = self.held.get_mut((hash >> SHARE_SHIFT) as usize % SHARES) {
             held.extend(record);
             self.words += WIDTH;
         }

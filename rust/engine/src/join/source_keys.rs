@@ -40,6 +40,10 @@ impl SourceKeys {
     /// temporary file cannot be written.
     pub fn add(&mut self, keys: &RecordBatch) -> Result<()> {
         let hashed = self.hasher.hash(keys.columns(), keys.num_rows())?;
+        if let SourceRows::InMemory(index) = &mut self.rows {
+            let most = self.budget / KeyIndex::ROW_BYTES;
+            index.reserve(hashed.hashes.len().min(most));
+        }
         for hash in hashed.hashes {
             if self.count == u32::MAX {
                 return Err(FormatError::invalid("source", "more than 4,294,967,294 rows").into());
