@@ -73,7 +73,7 @@ fn data_file(directory: &Path) -> String {
     let rows = rows();
     let schema = rows.schema();
     let mut rows = RecordBatchIterator::new([Ok(rows)], schema);
-    write_data_files(&FileIo::default(), &mut rows, &layout, &task, false).unwrap();
+    write_data_files(&FileIo::default(), &mut rows, &layout, &task, false, None).unwrap();
     let file = std::fs::read_dir(directory.join("data")).unwrap().next().unwrap().unwrap();
     file.path().to_string_lossy().into_owned()
 }

@@ -82,7 +82,7 @@ fn write(criterion: &mut Criterion) {
             let routine = |()| {
                 let schema = batches[0].schema();
                 let mut data = RecordBatchIterator::new(batches.iter().cloned().map(Ok), schema);
-                write_data_files(&io, &mut data, &layout, &task, false).unwrap()
+                write_data_files(&io, &mut data, &layout, &task, false, None).unwrap()
             };
             bencher.iter_batched(fresh, routine, BatchSize::PerIteration);
         });

@@ -86,6 +86,7 @@ from icefloe._core_api.transform import (
     years,
 )
 from icefloe._core_api.write import (
+    CopiedRows,
     describe_data_files,
     file_schema,
     write_data_files,
@@ -95,6 +96,7 @@ from icefloe._core_api.write import (
 
 __all__ = [
     "ChangePairs",
+    "CopiedRows",
     "FileIo",
     "FileTableIterator",
     "FileTableStream",

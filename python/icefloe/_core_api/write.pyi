@@ -4,6 +4,36 @@ import pyarrow as pa
 from icefloe._core_api.arrow import BatchLike
 from icefloe._core_api.io import FileIo
 
+class CopiedRows:
+    """Rows of existing files that a write takes over as encoded pages.
+
+    Pages are copied where a run of at least 100,000 rows, half of a row group, remains of an unpartitioned and unsorted Parquet file that this
+    library wrote with the same schema and properties. Nested columns, bloom filters and bounds that the page index truncates prevent it.
+
+    Args:
+        io: Storage.
+        schema: Schema JSON of the table.
+        spec: Partition spec JSON.
+        sort_order: Sort order JSON; None for unsorted rows.
+        properties: Table properties.
+    """
+
+    def __init__(
+        self, io: FileIo, *, schema: str, spec: str, sort_order: str | None, properties: dict[str, str]
+    ) -> None: ...
+    def add(self, location: str, removed: BatchLike) -> pa.Array | None:
+        """Add the pages of a file, and return the positions (int64) of the rows that are neither copied nor removed.
+
+        None if the file has no pages to copy, or cannot be read.
+
+        Args:
+            location: A data file without delete files.
+            removed: Column ``_pos`` int64, ascending: the positions of rows to leave out.
+
+        Raises:
+            ValidationError: ``removed`` has no such column.
+        """
+
 def write_data_files(
     io: FileIo,
     data: BatchLike,
@@ -17,6 +47,7 @@ def write_data_files(
     partition_id: int,
     task_id: int,
     presorted: bool = False,
+    copied: CopiedRows | None = None,
 ) -> pa.RecordBatch:
     """Write rows to data files, one open file per partition, and return the files' DataFile columns.
 
@@ -32,6 +63,7 @@ def write_data_files(
         partition_id: Number of the writing partition, part of the file names.
         task_id: Number of the writing task, part of the file names.
         presorted: Rows are sorted by (partition, sort order), so that one file is open at a time.
+        copied: Pages to write after all rows. The source of ``data`` may add pages until it ends.
 
     Raises:
         SchemaMismatchError: A column is unknown, missing or has a type that does not fit, before any file is written; or a required

@@ -3,23 +3,65 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use arrow_array::Int64Array;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
 use icefloe_engine::existing_files::{Checks, describe_data_files, file_schema};
 use icefloe_engine::runtime::block_on;
 use icefloe_engine::table::TableContext;
 use icefloe_engine::write::{
-    FileFormat, TableLayout, WriteTask, WrittenFile, data_file_batch, write_data_files,
+    self, FileFormat, TableLayout, WriteTask, WrittenFile, data_file_batch, write_data_files,
     write_equality_deletes, write_position_deletes,
 };
 use icefloe_format::Error as FormatError;
 use icefloe_format::spec::{PartitionSpec, Schema, SortOrder};
 use pyo3::prelude::*;
 
-use crate::arrow::{BatchIn, StreamIn, batch_out, schema_out};
+use crate::arrow::{BatchIn, StreamIn, array_out, batch_out, schema_out};
 use crate::error::{raise, raise_format};
 use crate::io::PyFileIo;
 
+/// Rows of existing files that a write takes over as encoded pages.
+#[pyclass(frozen, module = "icefloe._core")]
+struct CopiedRows {
+    rows: write::CopiedRows,
+}
+
+#[pymethods]
+impl CopiedRows {
+    #[new]
+    #[pyo3(signature = (io, *, schema, spec, sort_order, properties))]
+    fn new(
+        io: &PyFileIo,
+        schema: &str,
+        spec: &str,
+        sort_order: Option<&str>,
+        properties: BTreeMap<String, String>,
+    ) -> PyResult<Self> {
+        let layout = parse_layout(schema, spec, sort_order).map_err(raise_format)?;
+        let table = (&layout.schema, &layout.spec, layout.sort_order.as_ref());
+        let rows = write::CopiedRows::new(&io.inner, table, &properties).map_err(raise)?;
+        Ok(Self { rows })
+    }
+
+    fn add<'py>(
+        &self,
+        py: Python<'py>,
+        location: &str,
+        removed: BatchIn,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let positions = removed.0.column_by_name("_pos");
+        let positions = positions.and_then(|column| column.as_primitive_opt::<Int64Type>());
+        let reason = "expected a column _pos of long values";
+        let positions =
+            positions.ok_or_else(|| raise_format(FormatError::invalid("removed", reason)))?;
+        let others = py.detach(|| self.rows.add(location, positions.values()));
+        others.map(|others| array_out(py, &(Arc::new(Int64Array::from(others)) as _))).transpose()
+    }
+}
+
 #[pyfunction(name = "write_data_files")]
-#[pyo3(signature = (io, data, *, schema, spec, sort_order, table_location, properties, operation_id, partition_id, task_id, presorted = false))]
+#[pyo3(signature = (io, data, *, schema, spec, sort_order, table_location, properties, operation_id, partition_id, task_id, presorted = false, copied = None))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments of the Python function")]
 fn py_write_data_files<'py>(
     py: Python<'py>,
@@ -34,11 +76,14 @@ fn py_write_data_files<'py>(
     partition_id: u32,
     task_id: u64,
     presorted: bool,
+    copied: Option<Py<CopiedRows>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let task = WriteTask { table_location, properties, operation_id, partition_id, task_id };
     let layout = parse_layout(schema, spec, sort_order).map_err(raise_format)?;
     let StreamIn(mut reader) = data;
-    let files = py.detach(|| write_data_files(&io.inner, &mut *reader, &layout, &task, presorted));
+    let copied = copied.as_ref().map(|copied| &copied.get().rows);
+    let files =
+        py.detach(|| write_data_files(&io.inner, &mut *reader, &layout, &task, presorted, copied));
     written_out(py, io, &files.map_err(raise)?)
 }
 
@@ -166,6 +211,7 @@ fn files_out<'py>(py: Python<'py>, files: &[WrittenFile]) -> PyResult<Bound<'py,
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<CopiedRows>()?;
     module.add_function(wrap_pyfunction!(py_write_data_files, module)?)?;
     module.add_function(wrap_pyfunction!(py_write_position_deletes, module)?)?;
     module.add_function(wrap_pyfunction!(py_write_equality_deletes, module)?)?;

@@ -105,7 +105,7 @@ fn write(
 ) -> icefloe_engine::Result<Vec<WrittenFile>> {
     let schema = batches[0].schema();
     let mut reader = RecordBatchIterator::new(batches.into_iter().map(Ok), schema);
-    write_data_files(&FileIo::default(), &mut reader, layout, task, false)
+    write_data_files(&FileIo::default(), &mut reader, layout, task, false, None)
 }
 
 fn ids_of(file: &WrittenFile) -> Vec<i64> {
@@ -229,7 +229,7 @@ fn failing_source_leaves_no_file() {
     let mut reader = RecordBatchIterator::new([Ok(good), broken], schema);
     let task = scratch.task(&[("write.target-file-size-bytes", "20000")]);
     let layout = layout(FLAT, None);
-    let failure = write_data_files(&FileIo::default(), &mut reader, &layout, &task, false);
+    let failure = write_data_files(&FileIo::default(), &mut reader, &layout, &task, false, None);
     assert!(failure.unwrap_err().to_string().contains("the source broke"));
     assert_eq!(scratch.files(), Vec::<PathBuf>::new());
 }

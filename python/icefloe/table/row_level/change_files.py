@@ -9,11 +9,12 @@ import pyarrow as pa
 
 from icefloe.table.read_context import schema_json
 from icefloe.table.row_level.row_commit import RowDeltaFiles, RowLevelOperation, commit_rewrite, commit_row_delta
-from icefloe.table.write.rows import rewritten_files
+from icefloe.table.write.copied_pages import rewritten_pages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from icefloe import _core
     from icefloe.table.row_level.row_changes import RowChanges
     from icefloe.table.row_level.target import Target
     from icefloe.table.scan.plan import ScanPlan
@@ -52,14 +53,15 @@ def _merge_on_read(operation: RowLevelOperation, plan: ScanPlan, changes: RowCha
 def _copy_on_write(operation: RowLevelOperation, plan: ScanPlan, changes: RowChanges) -> None:
     target = operation.target
     replaced: list[pa.Array] = []
+    copied = target.writer.copied_rows()
 
     def remaining() -> Iterator[pa.RecordBatch]:
         if changes.removed.rows.num_rows > 0:
-            paths, others = rewritten_files(plan, schema_json(target.metadata.schema()), changes.removed)
+            paths, others = rewritten_pages(plan, schema_json(target.metadata.schema()), changes.removed, copied)
             replaced.append(paths)
             yield from others
 
-    rows = _written(target, changes.schema, itertools.chain(changes.rows(), remaining()))
+    rows = _written(target, changes.schema, itertools.chain(changes.rows(), remaining()), copied)
     if replaced:
         commit_rewrite(operation, replaced[0], rows)
     else:
@@ -73,9 +75,14 @@ def _commit_without_removals(operation: RowLevelOperation, rows: list[pa.RecordB
         operation.target.commit_read_set(operation.row_filter, operation.name)
 
 
-def _written(target: Target, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> list[pa.RecordBatch]:
+def _written(
+    target: Target,
+    schema: pa.Schema,
+    batches: Iterator[pa.RecordBatch],
+    copied: _core.CopiedRows | None = None,
+) -> list[pa.RecordBatch]:
     """Write rows to data files; nothing for no rows."""
     schema = pa.schema([field.with_nullable(True) for field in schema])
     nullable = (pa.RecordBatch.from_arrays(batch.columns, schema=schema) for batch in batches)
-    files = target.writer.data_files(pa.RecordBatchReader.from_batches(schema, nullable))
+    files = target.writer.data_files(pa.RecordBatchReader.from_batches(schema, nullable), copied)
     return [files] if files.num_rows > 0 else []

@@ -53,8 +53,23 @@ class FileWriter:
         """Forget the files written so far: a snapshot refers to them, or may refer to them."""
         self.written.clear()
 
-    def data_files(self, data: object) -> pa.RecordBatch:
+    def copied_rows(self) -> _core.CopiedRows:
+        """Return an empty set of pages to copy, for `data_files`."""
+        order = self._metadata.sort_order()
+        return _core.CopiedRows(
+            self._io.core,
+            schema=schema_json(self._metadata.schema()),
+            spec=spec_json(self._metadata.spec()),
+            sort_order=sort_order_json(order) if order.fields else None,
+            properties=data_file_properties(self._metadata.properties),
+        )
+
+    def data_files(self, data: object, copied: _core.CopiedRows | None = None) -> pa.RecordBatch:
         """Write rows with the current schema, default spec and sort order; return DataFile columns.
+
+        Args:
+            data: The rows, anything that exports Arrow.
+            copied: Pages to write after all rows; a stream of rows may add to it until it ends.
 
         Raises:
             SchemaMismatchError: The rows do not fit the table. Only nulls in required columns are found after files have been
@@ -73,6 +88,7 @@ class FileWriter:
                 operation_id=self._operation_id,
                 partition_id=self._partition_id,
                 task_id=self._next_task(),
+                copied=copied,
             )
         return self._remember(files)
 

@@ -125,7 +125,12 @@ def rewritten_files(plan: ScanPlan, schema: str, without: Positions) -> tuple[pa
         schema: Schema JSON of the columns to read.
         without: Positions to exclude.
     """
-    runs = without.runs()
+    touched, positions = touched_files(plan, without)
+    return touched.files.column("file_path"), other_rows(touched, schema, positions)
+
+
+def touched_files(plan: ScanPlan, positions: Positions) -> tuple[ScanPlan, Positions]:
+    """Return the plan of the files that hold any of the positions, and the positions by the files of this plan."""
+    runs = positions.runs()
     keep = pa.array([row in runs for row in range(plan.files.num_rows)], pa.bool_())
-    touched = with_files(plan, keep)
-    return touched.files.column("file_path"), other_rows(touched, schema, without.renumbered(keep))
+    return with_files(plan, keep), positions.renumbered(keep)

@@ -3,4 +3,5 @@
 pub(crate) mod data_file;
 pub(crate) mod fetch;
 pub(crate) mod local;
+pub(crate) mod page_sizes;
 pub(crate) mod remote;

@@ -7,6 +7,7 @@ use icefloe_format::spec::Schema;
 
 use super::avro_file::{AvroFile, AvroShape};
 use super::closed_file::ClosedFile;
+use super::copied_rows::CopiedGroup;
 use super::file_format::FileFormat;
 use super::file_options::{Encoding, FileOptions};
 use super::orc_file::{OrcFile, OrcShape};
@@ -141,6 +142,14 @@ impl OpenFile {
             Self::Avro(file) => file.flush(),
             // The encoder ends stripes by itself, so only closing the file frees its memory.
             Self::Orc(_) => Ok(()),
+        }
+    }
+
+    /// Write a row group of copied pages of a Parquet file.
+    pub(super) fn append_copied(&mut self, group: CopiedGroup) -> Result<()> {
+        match self {
+            Self::Parquet(file) => file.append_copied(group),
+            Self::Avro(_) | Self::Orc(_) => Err(mixed()),
         }
     }
 

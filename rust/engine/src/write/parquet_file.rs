@@ -16,12 +16,13 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnDescPtr, ColumnPath, SchemaDescriptor};
 
 use super::closed_file::ClosedFile;
+use super::copied_rows::CopiedGroup;
 use super::dictionary::outgrowing;
 use super::metrics::{column_metrics, statistics_bytes};
 use super::output::{Output, Outputs};
 use super::parquet_failure::failed;
 use super::parquet_options::{ParquetOptions, RowGroupOptions};
-use super::parquet_schema::parquet_schema;
+use super::parquet_schema::{parquet_schema, path_of};
 use super::row_group::RowGroup;
 use super::waiting_pages::WaitingPages;
 use crate::error::Result;
@@ -114,15 +115,6 @@ impl ParquetShape {
     }
 }
 
-/// Return the place of the leaf with a field id.
-fn path_of(schema: &SchemaDescriptor, id: i32) -> Option<ColumnPath> {
-    let is_wanted = |column: &&ColumnDescPtr| {
-        let info = column.self_type().get_basic_info();
-        info.has_id() && info.id() == id
-    };
-    schema.columns().iter().find(is_wanted).map(|column| column.path().clone())
-}
-
 /// A file being written.
 pub(super) struct ParquetFile {
     location: String,
@@ -213,6 +205,15 @@ impl ParquetFile {
         let chunks = group.close(&self.location)?;
         let written = append_row_group(&mut self.writer, chunks);
         written.map_err(|error| failed(&self.location, error))
+    }
+
+    /// Write a row group of copied pages.
+    pub(super) fn append_copied(&mut self, group: CopiedGroup) -> Result<()> {
+        self.end_row_group()?;
+        let rows = group.rows();
+        group.write(&mut self.writer, &self.location)?;
+        self.rows += rows;
+        Ok(())
     }
 
     pub(super) fn close(mut self, shape: &ParquetShape) -> Result<ClosedFile> {

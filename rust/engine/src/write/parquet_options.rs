@@ -17,7 +17,7 @@ const MIB: u64 = 1024 * 1024;
 const TRACK_UNCOMPRESSED: &str = "write.parquet.row-group-size-track-uncompressed";
 /// Bits of a bloom filter that one value sets.
 const BITS_OF_VALUE: f64 = 8.0;
-const CREATED_BY: &str = concat!("icefloe version ", env!("CARGO_PKG_VERSION"));
+pub(super) const CREATED_BY: &str = concat!("icefloe version ", env!("CARGO_PKG_VERSION"));
 
 /// The row groups, encoding and compression of Parquet files.
 #[derive(Debug, Clone)]

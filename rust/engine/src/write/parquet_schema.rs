@@ -6,7 +6,9 @@ use icefloe_format::spec::{NestedField, PrimitiveType, Schema, Type, sanitize_na
 use icefloe_format::{Error, Result};
 use parquet::basic::{LogicalType, Repetition, TimeUnit, Type as PhysicalType};
 use parquet::errors::ParquetError;
-use parquet::schema::types::{SchemaDescriptor, Type as ParquetType, TypePtr};
+use parquet::schema::types::{
+    ColumnDescPtr, ColumnPath, SchemaDescriptor, Type as ParquetType, TypePtr,
+};
 
 /// Name of the root message, as in the Java reference.
 const ROOT: &str = "table";
@@ -22,6 +24,15 @@ pub fn parquet_schema(schema: &Schema) -> Result<SchemaDescriptor> {
     let fields = schema.fields().iter().map(field).collect::<Result<Vec<_>>>()?;
     let root = ParquetType::group_type_builder(ROOT).with_fields(fields).build();
     Ok(SchemaDescriptor::new(Arc::new(root.map_err(refused)?)))
+}
+
+/// Return the place of the leaf with a field id.
+pub(super) fn path_of(schema: &SchemaDescriptor, id: i32) -> Option<ColumnPath> {
+    let is_wanted = |column: &&ColumnDescPtr| {
+        let info = column.self_type().get_basic_info();
+        info.has_id() && info.id() == id
+    };
+    schema.columns().iter().find(is_wanted).map(|column| column.path().clone())
 }
 
 fn field(field: &NestedField) -> Result<TypePtr> {

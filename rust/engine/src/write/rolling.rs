@@ -5,6 +5,7 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 
 use super::closed_file::ClosedFile;
+use super::copied_rows::CopiedGroup;
 use super::data_file::WrittenFile;
 use super::file_options::FileOptions;
 use super::file_shape::{FileShape, OpenFile};
@@ -185,15 +186,7 @@ impl Rolling {
             let target = self.estimate_of(files.options.target_file_bytes);
             let least = usize::try_from(files.options.target_file_bytes).unwrap_or(usize::MAX);
             let expected_rows = self.expected_rows(files.options.target_file_bytes);
-            let file = match &mut self.file {
-                Some(file) => file,
-                closed => {
-                    let name = self.name.take().unwrap_or_else(|| files.names.next_name());
-                    let location = files.locations.file(&self.destination.path, &name);
-                    let file = files.shape.create(&files.outputs, location, batch)?;
-                    closed.insert(file)
-                }
-            };
+            let file = self.open_file(files, batch)?;
             let left = batch.num_rows() - start;
             let size = file.size_bytes();
             let next_size = if size < least { least.min(target) } else { target };
@@ -202,16 +195,48 @@ impl Rolling {
             let rows = rows.min(files.shape.rows_at_once(batch)).min(left);
             file.write(&files.shape, &batch.slice(start, rows))?;
             start += rows;
+            let size = file.size_bytes();
+            let is_full = size >= target || (size >= least && file.rows() >= expected_rows);
             if let Some(path) = data_file {
                 self.referenced.add(path);
             }
-            let size = file.size_bytes();
-            let is_full = size >= target || (size >= least && file.rows() >= expected_rows);
             if is_full && !self.is_first_and_small(files)? {
                 self.close(files)?;
             }
         }
         Ok(())
+    }
+
+    /// Write a row group of copied pages, to a new file if the open file would exceed the target size. `empty` is a batch
+    /// without rows.
+    pub(super) fn append_copied(
+        &mut self,
+        files: &mut Files,
+        group: CopiedGroup,
+        empty: &RecordBatch,
+    ) -> Result<()> {
+        let target = files.options.target_file_bytes;
+        let is_full = self
+            .file
+            .as_ref()
+            .is_some_and(|file| (file.size_bytes() as u64).saturating_add(group.len()) > target);
+        if is_full {
+            self.close(files)?;
+        }
+        self.open_file(files, empty)?.append_copied(group)
+    }
+
+    /// Return the open file, or a new one, whose first rows are in `first`.
+    fn open_file(&mut self, files: &Files, first: &RecordBatch) -> Result<&mut OpenFile> {
+        match &mut self.file {
+            Some(file) => Ok(file),
+            closed => {
+                let name = self.name.take().unwrap_or_else(|| files.names.next_name());
+                let location = files.locations.file(&self.destination.path, &name);
+                let file = files.shape.create(&files.outputs, location, first)?;
+                Ok(closed.insert(file))
+            }
+        }
     }
 
     /// Return the rows of a file of a size, by the files closed so far; no number of rows is enough before the first one.

@@ -11,6 +11,7 @@ use arrow_array::RecordBatch;
 use icefloe_format::spec::{PartitionSpec, Schema, SortOrder};
 
 use super::batch_bytes::batch_bytes;
+use super::copied_rows::CopiedGroup;
 use super::groups::{Grouped, Groups};
 use super::in_parallel::in_parallel;
 use super::last_rows::{LastRows, write_last_rows};
@@ -128,6 +129,25 @@ impl Router {
             }
         }
         self.flush_to_limits()
+    }
+
+    /// Write row groups of copied pages to the files of unpartitioned rows, after all other rows. `empty` is a batch
+    /// without rows.
+    pub(super) fn append_copied(
+        &mut self,
+        groups: Vec<CopiedGroup>,
+        empty: &RecordBatch,
+    ) -> Result<()> {
+        if groups.is_empty() {
+            return Ok(());
+        }
+        // Numbers the only partition where no row came before.
+        self.groups.of(empty, true)?;
+        self.add_lanes();
+        self.write_waiting(0)?;
+        groups.into_iter().try_for_each(|group| {
+            self.lanes[0].rolling.append_copied(&mut self.files, group, empty)
+        })
     }
 
     /// Write all waiting rows, and close every file.

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use arrow_array::RecordBatchReader;
+use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::ArrowError;
 use icefloe_format::Error as FormatError;
 use icefloe_format::metrics::MetricsConfig;
 use icefloe_format::spec::{PartitionSpec, Schema, SortOrder, UNSORTED_ORDER_ID};
 
+use super::copied_rows::CopiedRows;
 use super::data_file::WrittenFile;
 use super::file_format::{FileFormat, FileKind};
 use super::file_options::FileOptions;
@@ -69,7 +70,7 @@ pub struct TableLayout {
 ///
 /// `presorted` rows are sorted by partition and sort order: one file is open at a time and no rows wait. Otherwise
 /// `write.icefloe.memory-bytes` bounds the rows that are sorted at once. Without rows there is no file, and after an
-/// error no file is left.
+/// error no file is left. The pages of `copied`, to which the source of `data` may add, are written after all batches.
 ///
 /// # Errors
 /// `Mismatch` for data that does not fit the schema, before any file is created where types show it;
@@ -80,6 +81,7 @@ pub fn write_data_files(
     layout: &TableLayout,
     task: &WriteTask,
     presorted: bool,
+    copied: Option<&CopiedRows>,
 ) -> Result<Vec<WrittenFile>> {
     let schema = &layout.schema;
     let fit = Fit::new(&data.schema(), schema)?;
@@ -102,13 +104,21 @@ pub fn write_data_files(
     };
     let arrangement = Arrangement::new(schema, order, presorted)?;
     let mut router = Router::new(files, schema, &layout.spec, arrangement)?;
-    let routed = route(data, &fit, &mut router);
+    let routed = route(data, &fit, &mut router, copied);
     keep_or_discard(routed, router.into_files())
 }
 
-fn route(data: &mut dyn RecordBatchReader, fit: &Fit, router: &mut Router) -> Result<()> {
+fn route(
+    data: &mut dyn RecordBatchReader,
+    fit: &Fit,
+    router: &mut Router,
+    copied: Option<&CopiedRows>,
+) -> Result<()> {
     let batches = data.map(|batch| batch.map_err(unreadable));
     write_each(batches, |batch| router.write(&fit.apply(&batch)?))?;
+    if let Some(copied) = copied {
+        router.append_copied(copied.take(), &RecordBatch::new_empty(fit.schema().clone()))?;
+    }
     router.finish()
 }
 

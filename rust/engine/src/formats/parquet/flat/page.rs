@@ -14,7 +14,8 @@ use parquet::file::serialized_reader::SerializedPageReader;
 use zstd::zstd_safe::{DCtx, get_error_name};
 
 use super::header::{PageHeader, PageKind};
-use crate::formats::parquet::page_header::{PageSizes, check_page_sizes};
+use crate::bytes::page_sizes::PageSizes;
+use crate::formats::parquet::page_header::check_page_sizes;
 
 /// The highest compression ratio of Snappy: a copy of 64 bytes takes 3 bytes.
 const SNAPPY_RATIO: usize = 22;
