@@ -97,35 +97,21 @@ impl<'a> SourceChunk<'a> {
         let pages = self.pages(rows)?;
         let statistics =
             PageStatistics::new(self.column_index, self.metadata.column_descr(), pages.clone())?;
-        let locations = self.locations().get(pages.clone())?;
-        let (first, last) = (locations.first()?, locations.last()?);
-        let data = unsigned(first.offset)?
-            ..unsigned(last.offset.checked_add(i64::from(last.compressed_page_size))?)?;
+        let data = self.data(&pages)?;
         let dictionary = match self.metadata.dictionary_page_offset() {
             Some(offset) => unsigned(offset)?..unsigned(self.metadata.data_page_offset())?,
             None => data.start..data.start,
         };
-        let shift = i64::try_from(dictionary.end - dictionary.start).ok()?;
-        let mut offsets = OffsetIndexBuilder::new();
-        let ends = locations.iter().skip(1).map(|page| page.first_row_index).chain([rows.end]);
+        let first_page = i64::try_from(dictionary.end - dictionary.start).ok()?;
         let texts = self.offset_index.unencoded_byte_array_data_bytes();
         let texts = texts.and_then(|bytes| bytes.get(pages.clone()));
-        for (number, (page, end)) in locations.iter().zip(ends).enumerate() {
-            offsets.append_row_count(end - page.first_row_index);
-            let offset = page.offset - first.offset + shift;
-            offsets.append_offset_and_size(offset, page.compressed_page_size);
-            let bytes = texts.and_then(|bytes| bytes.get(number).copied());
-            offsets.append_unencoded_byte_array_data_bytes(bytes);
-        }
         let mut metadata = ColumnChunkMetaData::builder(column.clone())
             .set_compression_codec(self.metadata.compression_codec())
             .set_encodings_mask(*self.metadata.encodings_mask())
             .set_num_values(rows.end - rows.start)
-            .set_total_compressed_size(
-                shift + i64::try_from(data.end.checked_sub(data.start)?).ok()?,
-            )
-            .set_dictionary_page_offset((shift > 0).then_some(0))
-            .set_data_page_offset(shift)
+            .set_total_compressed_size(first_page + i64::try_from(data.end - data.start).ok()?)
+            .set_dictionary_page_offset((first_page > 0).then_some(0))
+            .set_data_page_offset(first_page)
             .set_statistics(statistics.of_chunk()?)
             .set_unencoded_byte_array_data_bytes(texts.map(|bytes| bytes.iter().sum()));
         if let Some(encodings) = self.encodings(pages.len()) {
@@ -137,9 +123,39 @@ impl<'a> SourceChunk<'a> {
             metadata: metadata.build().ok()?,
             bloom_filter: None,
             column_index: Some(statistics.column_index().ok()?),
-            offset_index: Some(offsets.build()),
+            offset_index: Some(self.offsets(pages, rows.end, (first_page, texts))?),
         };
         Some(CopiedChunk { dictionary, data, close })
+    }
+
+    /// Return the place of some data pages in the file.
+    fn data(&self, pages: &Range<usize>) -> Option<Range<u64>> {
+        let locations = self.locations().get(pages.clone())?;
+        let (first, last) = (locations.first()?, locations.last()?);
+        let end = last.offset.checked_add(i64::from(last.compressed_page_size))?;
+        let data = unsigned(first.offset)?..unsigned(end)?;
+        (data.start <= data.end).then_some(data)
+    }
+
+    /// Return the offset index of some data pages, of which the first is at `start` in the new chunk. `rows_end` is the
+    /// row after the last page, and `texts` has the bytes of the texts of each page.
+    fn offsets(
+        &self,
+        pages: Range<usize>,
+        rows_end: i64,
+        (start, texts): (i64, Option<&[i64]>),
+    ) -> Option<OffsetIndexMetaData> {
+        let locations = self.locations().get(pages)?;
+        let shift = start - locations.first()?.offset;
+        let ends = locations.iter().skip(1).map(|page| page.first_row_index).chain([rows_end]);
+        let mut offsets = OffsetIndexBuilder::new();
+        for (number, (page, end)) in locations.iter().zip(ends).enumerate() {
+            offsets.append_row_count(end - page.first_row_index);
+            offsets.append_offset_and_size(page.offset + shift, page.compressed_page_size);
+            let bytes = texts.and_then(|bytes| bytes.get(number).copied());
+            offsets.append_unencoded_byte_array_data_bytes(bytes);
+        }
+        Some(offsets.build())
     }
 
     /// Return the encodings of some data pages, if all pages of the chunk have the same.
