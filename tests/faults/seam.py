@@ -60,6 +60,16 @@ class _ObservedUnsyncedFiles:
         self._observer.call("io.sync", self.real.sync)
 
 
+class _ObservedCopiedRows:
+    """Pages that a write copies, with the reads of their files intercepted by an observer."""
+
+    def __init__(self, real: Any, observer: Observer) -> None:
+        self.real, self._observer = real, observer
+
+    def add(self, *args: Any) -> Any:
+        return self._observer.call("core.CopiedRows.add", lambda: self.real.add(*args))
+
+
 class _ObservedModule:
     """A module with some functions intercepted by an observer."""
 
@@ -87,6 +97,8 @@ def observed(observer: Observer, *catalogs: type[PointerCatalog]) -> Iterator[No
         patches.enter_context(patch.object(FileIO, "core", observed_core))
         observed_files = partial(_observed_files, _core.UnsyncedFiles, observer)
         patches.enter_context(patch.object(_core, "UnsyncedFiles", observed_files))
+        observed_rows = partial(_observed_rows, _core.CopiedRows, observer)
+        patches.enter_context(patch.object(_core, "CopiedRows", observed_rows))
         for name in storage_functions():
             patches.enter_context(patch.object(_core, name, _observed_function(name, observer)))
         for catalog in catalogs:
@@ -112,11 +124,16 @@ def _observed_files(real: Callable[[], Any], observer: Observer) -> _ObservedUns
     return _ObservedUnsyncedFiles(real(), observer)
 
 
+def _observed_rows(real: Callable[..., Any], observer: Observer, io: ObservedIo, **kwargs: Any) -> _ObservedCopiedRows:
+    return _ObservedCopiedRows(real(io.real, **kwargs), observer)
+
+
 def _observed_function(name: str, observer: Observer) -> Callable[..., Any]:
     function = getattr(_core, name)
 
     def call(io: ObservedIo, *args: Any, **kwargs: Any) -> Any:
-        return observer.call(f"core.{name}", lambda: function(io.real, *args, **kwargs))
+        real = {key: value.real if isinstance(value, _ObservedCopiedRows) else value for key, value in kwargs.items()}
+        return observer.call(f"core.{name}", lambda: function(io.real, *args, **real))
 
     return call
 

@@ -56,8 +56,9 @@ def spark(tmp_path_factory):
     session.stop()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def catalog(tmp_path_factory):
+    """A catalog of the module's own: tables and namespaces of other modules do not meet its names."""
     folder = tmp_path_factory.mktemp("lake")
     made = load_catalog(
         "lake", type="sql", uri=f"sqlite:///{folder / 'catalog.db'}", warehouse=str(folder / "warehouse")

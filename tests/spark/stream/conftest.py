@@ -32,7 +32,7 @@ def ids_of(table):
     return [entry.snapshot_id for entry in table.history()]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def lake_options(catalog):
     """Return the options of the catalog."""
     given = {key: catalog.properties[key] for key in ("uri", "warehouse")}
