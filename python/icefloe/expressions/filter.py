@@ -34,7 +34,7 @@ from icefloe.expressions.tree import AlwaysTrue, And, BooleanExpression, Not, Or
 from icefloe.types import DateType
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from icefloe.expressions.terms import BoundTerm
     from icefloe.schema import Schema
@@ -182,22 +182,28 @@ def on_columns(schema: Schema, expr: BooleanExpression, case_sensitive: bool = T
     >>> str(on_columns(Schema(NestedField(1, "d", "date")), to_expression("years(d) < '2024'")))
     "d < '2024-01-01'"
     """
+    return _with_predicates(expr, lambda predicate: _on_column(schema, predicate, case_sensitive))
+
+
+def _with_predicates(
+    expr: BooleanExpression, change: Callable[[BooleanExpression], BooleanExpression]
+) -> BooleanExpression:
+    """Return an expression with each predicate changed; the same object if no predicate is another one."""
     if isinstance(expr, (And, Or)):
-        sides = [on_columns(schema, side, case_sensitive) for side in (expr.left, expr.right)]
+        sides = [_with_predicates(side, change) for side in (expr.left, expr.right)]
         if sides[0] is expr.left and sides[1] is expr.right:
             return expr
         return And(*sides) if isinstance(expr, And) else Or(*sides)
     if isinstance(expr, Not):
-        child = on_columns(schema, expr.child, case_sensitive)
+        child = _with_predicates(expr.child, change)
         return expr if child is expr.child else Not(child)
+    return change(expr)
+
+
+def _on_column(schema: Schema, expr: BooleanExpression, case_sensitive: bool) -> BooleanExpression:
     if not isinstance(expr, UnboundPredicate) or not isinstance(expr.term, UnboundTransform):
         return expr
-    return _column_condition(schema, expr, expr.term, case_sensitive)
-
-
-def _column_condition(
-    schema: Schema, expr: UnboundPredicate, term: UnboundTransform, case_sensitive: bool
-) -> BooleanExpression:
+    term = expr.term
     typed: Any = expr
     kind: Any = type(expr)
     try:
@@ -226,14 +232,10 @@ def fit_literals(schema: Schema, expr: BooleanExpression, case_sensitive: bool =
     Raises:
         ValidationError: A literal cannot be compared with values of its column's type, such as bytes with an int.
     """
-    if isinstance(expr, (And, Or)):
-        sides = [fit_literals(schema, side, case_sensitive) for side in (expr.left, expr.right)]
-        if sides[0] is expr.left and sides[1] is expr.right:
-            return expr
-        return And(*sides) if isinstance(expr, And) else Or(*sides)
-    if isinstance(expr, Not):
-        child = fit_literals(schema, expr.child, case_sensitive)
-        return expr if child is expr.child else Not(child)
+    return _with_predicates(expr, lambda predicate: _with_fitted_literals(schema, predicate, case_sensitive))
+
+
+def _with_fitted_literals(schema: Schema, expr: BooleanExpression, case_sensitive: bool) -> BooleanExpression:
     literals: tuple[Literal, ...] = ()
     if isinstance(expr, LiteralPredicate):
         literals = (expr.literal,)
