@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from icefloe.table.scan.plan import ScanPlan
 
 
+LEAST_ROWS = 100_000
+"""The core copies no fewer rows, so the footers of smaller files are not read for their pages."""
+
+
 def rewritten_pages(
     plan: ScanPlan, schema: str, without: Positions, copied: _core.CopiedRows
 ) -> tuple[pa.Array, Iterator[pa.RecordBatch]]:
@@ -46,10 +50,11 @@ def rewritten_pages(
 def _added(touched: ScanPlan, positions: Positions, copied: _core.CopiedRows) -> dict[int, pa.Array]:
     """Add the pages of each file, and return the positions of the other remaining rows of the files with pages to copy."""
     paths = touched.files.column("file_path").to_pylist()
-    deleted = has_deletes(touched.files).to_pylist()
+    is_small = pc.less(touched.files.column("record_count"), LEAST_ROWS)
+    is_encoded = pc.or_(has_deletes(touched.files), is_small).to_pylist()
     remaining: dict[int, pa.Array] = {}
     for row, (start, count) in positions.runs().items():
-        if deleted[row]:
+        if is_encoded[row]:
             continue
         removed = pa.RecordBatch.from_arrays(
             [positions.rows.column(POS).slice(start, count).combine_chunks()], names=[POS]
