@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import icefloe.spark
+import pyarrow as pa
 import pytest
+from icefloe.table.commit.row_delta import RowDelta
 from icefloe.table.row_level.merge import MergeResult
 from icefloe.table.snapshots import Operation
 
@@ -40,6 +42,25 @@ def test_delete_by_filter_removes_whole_files_beside_rows(spark, table):
     assert icefloe.spark.delete_from(table, "id < 13", spark=spark) == MergeResult(0, 13, 0)
     assert ids(table) == list(range(13, 40))
     assert table.scan().plan_whole_files().files.num_rows == 3
+
+
+@pytest.mark.parametrize("mode", ["merge-on-read", "copy-on-write"])
+@pytest.mark.parametrize("keys", [[], [25, 31]], ids=["position deletes", "equality deletes"])
+def test_files_whose_rows_all_match_are_removed_with_their_deletes(spark, table, mode, keys):
+    """A file may have lost some of its rows, or all, by positions or by keys. Only live rows count as deleted."""
+    icefloe.spark.delete_from(table, "digit < 2 or id < 10", spark=spark)
+    if keys:
+        target = table.refresh().transaction().target()
+        deletes = target.writer.equality_deletes(pa.table({"id": keys}), [1])
+        RowDelta(target.transaction).add_deletes(deletes).commit()
+        target.transaction.commit_transaction()
+    with table.transaction() as change:
+        change.set_properties({"write.delete.mode": mode})
+    live = ids(table)
+    assert icefloe.spark.delete_from(table, "true", spark=spark) == MergeResult(0, len(live), 0)
+    plan = table.refresh().scan().plan_whole_files()
+    assert (plan.files.num_rows, ids(table)) == (0, [])
+    assert len(table.inspect.delete_files()) == 0
 
 
 @pytest.mark.parametrize("mode", ["merge-on-read", "copy-on-write"])

@@ -117,7 +117,7 @@ class CopyOnWrite:
             return
         files = [] if data is None else [data]
         with files_deleted_on_failure(target.table, files):
-            commit_rewrite(target.row_level_operation(), replaced, files)
+            commit_rewrite(changes.row_level_operation(), replaced, files)
             target.target.transaction.commit_transaction()
 
     def _rows_by_file(self, removed: DataFrame) -> dict[int, int]:

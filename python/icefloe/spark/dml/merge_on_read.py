@@ -112,7 +112,7 @@ class MergeOnRead:
         return map_in_arrow(rows.repartition(_CLUSTER).drop(_CLUSTER), task, REPLACED_SCHEMA)
 
     def _add_to_transaction(self, data: pa.RecordBatch | None, deletes: pa.RecordBatch | None) -> None:
-        operation = self.changes.target.row_level_operation()
+        operation = self.changes.row_level_operation()
         if data is None and deletes is None:
             commit_rewrite(operation, self.changes.whole_files, [])
             return

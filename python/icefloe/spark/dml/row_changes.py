@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from icefloe.spark.reader.frame import scan_frame
+from icefloe.spark.reader.row_count import planned_rows
 from icefloe.spark.reader.scan_choice import plan_scan
-from icefloe.table.scan.plan import has_deletes
+from icefloe.table.write.covered_deletes import covered_deletes
+from icefloe.table.write.rows import with_files
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from icefloe.spark.dml.target import PlannedTarget
+    from icefloe.table.row_level.row_commit import RowLevelOperation
+    from icefloe.table.scan.plan import ScanPlan
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +33,8 @@ class RowChanges:
         updated: New versions of the updated rows, with the table's columns and the positions of the old ones.
         inserted: Rows to add, with the table's columns.
         whole_files: Paths of data files to remove whole.
-        whole_file_rows: Number of rows in these files.
+        whole_file_rows: Number of live rows in these files.
+        covered_deletes: Paths of delete files that apply to no row any more, as the operation removes whole partitions.
         only_updates: Every removed row has a new version in ``updated``.
         keeps_partitions: New versions are in the same partitions as the old ones.
         removes_scan: The operation removes the rows of the target's scan, and ``removed`` is None.
@@ -41,6 +47,7 @@ class RowChanges:
     inserted: DataFrame | None = None
     whole_files: pa.Array = field(default_factory=lambda: pa.array([], pa.string()))
     whole_file_rows: int = 0
+    covered_deletes: pa.Array = field(default_factory=lambda: pa.array([], pa.string()))
     only_updates: bool = True
     keeps_partitions: bool = False
     removes_scan: bool = False
@@ -48,19 +55,35 @@ class RowChanges:
     @staticmethod
     def deleting(target: PlannedTarget) -> RowChanges:
         """Return the deletion of all rows of a target's scan."""
-        files = target.planned.plan.files
-        whole = pc.fill_null(files.column("must_match"), False)
-        whole = pc.and_(whole, pc.invert(has_deletes(files)))
-        whole_files = files.column("file_path").filter(whole)
-        partial = files.column("file_path").filter(pc.invert(whole))
-        if len(partial) > 0 and len(whole_files) > 0:
-            planned = plan_scan(target.spark, target.planned.scan, located=True, only=partial)
-            target = replace(target, planned=planned)
-        rows = pc.sum(files.column("record_count").filter(whole)).as_py() or 0
+        plan, scan = target.planned.plan, target.planned.scan
+        is_whole = pc.fill_null(plan.files.column("must_match"), False)
+        whole = plan.files.column("file_path").filter(is_whole)
+        partial = plan.files.column("file_path").filter(pc.invert(is_whole))
+        covered = covered_deletes(plan, target.table.metadata, scan.resolved_filter())
+        rows = _live_rows(target, with_files(plan, is_whole))
+        if len(partial) > 0 and len(whole) > 0:
+            target = replace(target, planned=plan_scan(target.spark, scan, located=True, only=partial))
         return RowChanges(
             target=target,
-            whole_files=whole_files,
+            whole_files=whole,
             whole_file_rows=rows,
+            covered_deletes=covered,
             only_updates=False,
             removes_scan=len(partial) > 0,
         )
+
+    def row_level_operation(self) -> RowLevelOperation:
+        """Return the operation for the commit of its files."""
+        return replace(self.target.row_level_operation(), covered_deletes=self.covered_deletes)
+
+
+def _live_rows(target: PlannedTarget, plan: ScanPlan) -> int:
+    """Return the number of rows of whole files that match the filter of a target's scan; a Spark job counts them if metadata cannot."""
+    rows = planned_rows(plan)
+    if rows is not None:
+        return rows
+    one_column = target.planned.scan.update(selected_fields=(target.table.schema().fields[0].name,))
+    counted: int = scan_frame(
+        target.spark, plan_scan(target.spark, one_column, only=plan.files.column("file_path"))
+    ).count()
+    return counted

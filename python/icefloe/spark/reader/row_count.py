@@ -15,6 +15,7 @@ from icefloe.table.scan.plan import has_deletes
 
 if TYPE_CHECKING:
     from icefloe.table.scan import IncrementalAppendScan
+    from icefloe.table.scan.plan import ScanPlan
 
 _EXACT = pa.decimal128(38, 0)
 _LARGEST = Decimal(2**63 - 1)
@@ -30,7 +31,11 @@ def counted_rows(scan: DataScan | IncrementalAppendScan) -> int | None:
     """
     if not isinstance(scan, DataScan) or scan.limit is not None:
         return None
-    plan = scan.plan_whole_files()
+    return planned_rows(scan.plan_whole_files())
+
+
+def planned_rows(plan: ScanPlan) -> int | None:
+    """Return the number of rows of a plan of whole files, as `counted_rows`; None if rows of data files must be read for it."""
     if not pc.all(plan.states_rows()).as_py() and plan.files.num_rows > 0:
         return None
     dirty = plan.files.filter(has_deletes(plan.files))
@@ -39,7 +44,7 @@ def counted_rows(scan: DataScan | IncrementalAppendScan) -> int | None:
     total = pc.sum(plan.files.column("record_count").cast(_EXACT)).as_py() or Decimal(0)
     if total > _LARGEST:
         return None
-    return int(total) - (_deleted_rows(scan, dirty, plan.deletes) if dirty.num_rows > 0 else 0)
+    return int(total) - (_deleted_rows(plan, dirty) if dirty.num_rows > 0 else 0)
 
 
 def _has_readable_deletes(files: pa.RecordBatch, deletes: pa.RecordBatch) -> bool:
@@ -51,10 +56,10 @@ def _has_readable_deletes(files: pa.RecordBatch, deletes: pa.RecordBatch) -> boo
     )
 
 
-def _deleted_rows(scan: DataScan, files: pa.RecordBatch, deletes: pa.RecordBatch) -> int:
+def _deleted_rows(plan: ScanPlan, files: pa.RecordBatch) -> int:
     """Return the number of rows that position deletes remove; delete files may repeat positions."""
     numbers = pa.array(np.arange(files.num_rows, dtype=np.int64))
-    deleted = deleted_positions(scan.io.core, files, deletes, numbers)
+    deleted = deleted_positions(plan.io.core, files, plan.deletes, numbers)
     key, position = deleted.column("key").to_numpy(), deleted.column("pos").to_numpy()
     counts = files.column("record_count").to_numpy()
     exists = position < counts[key]

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from icefloe.table.row_level.target import Target
 
 
+def _no_paths() -> pa.Array:
+    return pa.array([], pa.string())
+
+
 @dataclass(frozen=True, kw_only=True)
 class RowLevelOperation:
     """A row-level operation on a target.
@@ -23,15 +27,13 @@ class RowLevelOperation:
         target: The table and branch.
         name: `delete`, `update` or `merge`: the operation whose table properties apply.
         row_filter: The rows that the operation read.
+        covered_deletes: Paths of delete files that apply to no row any more, as the operation removes whole partitions.
     """
 
     target: Target
     name: str
     row_filter: Filter
-
-
-def _no_paths() -> pa.Array:
-    return pa.array([], pa.string())
+    covered_deletes: pa.Array = field(default_factory=_no_paths)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +65,7 @@ def commit_row_delta(operation: RowLevelOperation, files: RowDeltaFiles) -> None
     if files.deletes is not None:
         change.add_deletes(files.deletes).remove_deletes(files.replaced)
         change.validate_data_files_exist(files.referenced).validate_deleted_files()
+    change.drop_deletes(operation.covered_deletes)
     target.add_checks(change, operation.row_filter, operation.name)
     change.commit()
 
@@ -79,5 +82,6 @@ def commit_rewrite(operation: RowLevelOperation, replaced: pa.Array, rows: list[
     change = OverwriteFiles(target.transaction, target.branch, target.snapshot_properties).delete(replaced)
     for batch in rows:
         change.append(batch)
+    change.drop_deletes(operation.covered_deletes)
     target.add_checks(change, operation.row_filter, operation.name)
     change.commit()
