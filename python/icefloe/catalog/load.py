@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 from icefloe.arguments import checked_mapping, checked_text
 from icefloe.catalog.catalog import Catalog
-from icefloe.catalog.configuration import PY_CATALOG_IMPL, TYPE, catalog_properties, default_catalog, flattened
+from icefloe.catalog.configuration import (
+    PY_CATALOG_IMPL,
+    TYPE,
+    catalog_properties,
+    default_catalog,
+    flattened,
+    list_catalogs,
+)
 from icefloe.catalog.memory import InMemoryCatalog
 from icefloe.catalog.table_creation import TABLE_DEFAULT, TABLE_OVERRIDE
 from icefloe.exceptions import FeatureUnsupportedError, ValidationError
@@ -167,8 +174,10 @@ def _type(name: str, properties: Properties) -> str:
 
 def _inferred_type(name: str, properties: Properties) -> str:
     if not properties:
+        others = list_catalogs()
+        found = f"; configured are {', '.join(map(repr, others))}" if others else ""
         raise ValidationError(
-            f"catalog {name!r} is not configured: pass its properties to load_catalog(), or add it to .icefloe.yaml"
+            f"catalog {name!r} is not configured: pass its properties to load_catalog(), or add it to .icefloe.yaml{found}"
         )
     uri = properties.get("uri")
     if uri is None:

@@ -193,6 +193,12 @@ def test_default_catalog_is_configured_in_a_file_or_a_variable(tmp_path, monkeyp
     assert load_catalog("other").name == "other"
 
 
+def test_refusal_of_an_unconfigured_catalog_names_the_configured_ones(tmp_path):
+    (tmp_path / ".icefloe.yaml").write_text("catalog: {lake: {type: memory}, other: {type: memory}}\n")
+    with pytest.raises(ValidationError, match=r"'default' is not configured: .*; configured are 'lake', 'other'$"):
+        load_catalog()
+
+
 def test_default_catalog_that_is_not_a_name_is_refused(tmp_path):
     (tmp_path / ".icefloe.yaml").write_text("default-catalog: [a]\n")
     with pytest.raises(ValidationError, match=r"\.icefloe\.yaml: 'default-catalog' must be the name of a catalog"):
