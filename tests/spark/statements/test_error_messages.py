@@ -20,6 +20,13 @@ UNREACHABLE = {
     "SQL: expected the name of a table, got ": "the parser records the place of each name",
     ": expected a version, got ": "the parsed version is in the text",
     "NAMESPACE, DATABASE or SCHEMA": "only statements with one of these words get there",
+    # The catalog here has no views; test_catalog_views.py causes the errors of views, on a REST server.
+    ": expected a query in the dialect spark, got ": "the catalog has no views",
+    ": expected a view's schema ": "the catalog has no views",
+    ", which is not attached; expected ": "the catalog has no views",
+    ": expected a query of other tables, got one that reads itself: ": "the catalog has no views",
+    ": expected no version, as a view has the rows of its query now": "the catalog has no views",
+    " columns of its query, got ": "the catalog has no views",
 }
 MERGE = "MERGE INTO {t} AS t USING (SELECT 1L AS id, 'x' AS name) AS s ON "
 STATEMENTS = {

@@ -63,5 +63,7 @@ def test_view_without_a_query_is_refused(sql, name):
 def test_a_catalog_has_no_views_to_drop(sql, name):
     assert sql("DROP VIEW IF EXISTS lake.db.nope") == sql(f"DROP VIEW IF EXISTS {name}") == []
     assert sql(f"SELECT count(*) FROM {name}") == [(3,)]
-    with pytest.raises(NoSuchViewError, match=f"DROP VIEW: lake has no views; expected a temporary view, got {name}"):
+    with pytest.raises(
+        NoSuchViewError, match=f"DROP VIEW: expected a view of lake, got {name}: DROP TABLE drops a table"
+    ):
         sql(f"DROP VIEW {name}")

@@ -16,7 +16,8 @@ from icefloe.spark.reader.frame import located_frame
 from icefloe.spark.reader.native import FILE, POSITION
 from icefloe.spark.statements.assignment import stored
 from icefloe.spark.statements.determinism import check_deterministic
-from icefloe.spark.statements.query import frame_of_query, pushdown_of, single_table, with_alias
+from icefloe.spark.statements.qualified_columns import with_alias
+from icefloe.spark.statements.query import frame_of_query, pushdown_of, single_table
 from icefloe.spark.statements.set_clause import set_values
 from icefloe.spark.types.conform import quoted
 

@@ -19,7 +19,8 @@ from icefloe.spark.statements.literals import with_literals
 from icefloe.spark.statements.merge_clause import merge_clauses, until_when
 from icefloe.spark.statements.merge_scope import MergeScope
 from icefloe.spark.statements.on_condition import OnCondition
-from icefloe.spark.statements.query import frame_of_query, with_alias
+from icefloe.spark.statements.qualified_columns import with_alias
+from icefloe.spark.statements.query import frame_of_query
 from icefloe.spark.statements.scalar_subquery import ScalarSubqueries
 from icefloe.spark.statements.schema_evolution import EvolvedTable, evolved_table
 from icefloe.spark.statements.set_clause import set_values

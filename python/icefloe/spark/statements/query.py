@@ -17,12 +17,13 @@ from icefloe.spark.statements.catalog_functions import is_function_namespace, ru
 from icefloe.spark.statements.current_functions import with_current_namespace
 from icefloe.spark.statements.parsed_query import parsed
 from icefloe.spark.statements.pushdown import Pushdown, QueryColumns, row_filter
+from icefloe.spark.statements.qualified_columns import qualifier_edits
 from icefloe.spark.statements.query_tables import TableInQuery, span_of, tables_in_query
 from icefloe.spark.statements.row_count import counted_query, counts_only
 from icefloe.spark.statements.star import star_edits
 from icefloe.spark.statements.statement import mentions, names_catalog, run
 from icefloe.spark.statements.unparsed_query import named_tables
-from icefloe.spark.types.conform import quoted
+from icefloe.spark.statements.view_rows import with_view_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -62,6 +63,9 @@ def frame_of_query(
         tree = parsed(text)
     except ValidationError as error:
         return _frame_of_unparsed_query(statement, text, frames, command, error)
+    text_without_views, views = with_view_rows(statement, tree, text, frames, frame_of_query)
+    if views:
+        return frame_of_query(statement, text_without_views, {**frames, **views}, command=command)
     tables = tables_in_query(statement, tree, text, frames)
     columns = QueryColumns(text, tree)
     counted = None if frames else _counted_query(statement, tree, tables, columns)
@@ -204,35 +208,8 @@ def _qualifiers(
     aliases = {
         tuple(part.name for part in table.node.parts): table.alias for table in tables if table.alias_at is not None
     }
-    found = [edit for parts, alias in aliases.items() for edit in _qualifier_edits(text, parts, _quoted(alias))]
+    found = [edit for parts, alias in aliases.items() for edit in qualifier_edits(text, parts, _quoted(alias))]
     return [edit for edit in found if not any(start <= edit[0] < end for start, end, _ in edits)]
-
-
-def with_alias(text: str, parts: tuple[str, ...], alias: str) -> str:
-    """Return a text in which an alias replaces the full name of a table before columns.
-
-    Examples:
-        >>> with_alias("lake.db.t.id > 5 AND t.n = 1", ("lake", "db", "t"), "t")
-        '`t`.id > 5 AND t.n = 1'
-    """
-    for start, end, new in reversed(_qualifier_edits(text, parts, quoted(alias))):
-        text = text[:start] + new + text[end:]
-    return text
-
-
-def _qualifier_edits(text: str, parts: tuple[str, ...], alias: str) -> list[tuple[int, int, str]]:
-    words = words_of(text)
-    found = []
-    for index, word in enumerate(words):
-        following = words[index : index + 2 * len(parts)]
-        if len(following) < 2 * len(parts) or (index and words[index - 1].is_keyword(".")):
-            continue
-        if all(
-            one.text.lower() == part.lower() and one.is_name and dot.is_keyword(".")
-            for one, dot, part in zip(following[::2], following[1::2], parts, strict=True)
-        ):
-            found.append((word.start, following[-2].end, alias))
-    return found
 
 
 def _edited(text: str, edits: Sequence[tuple[int, int, str]]) -> str:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import sqlglot
 from sqlglot import exp
 
-from icefloe.exceptions import ValidationError
+from icefloe.exceptions import NoSuchTableError, ValidationError
 from icefloe.spark.lexer import words_of
+from icefloe.spark.statements.catalog_views import catalog_view
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -44,7 +45,7 @@ class TableInQuery:
 
 
 def tables_in_query(statement: Statement, tree: Any, text: str, frames: Collection[str] = ()) -> list[TableInQuery]:
-    """Return the attached tables that a query names.
+    """Return the attached tables that a query names; views are left out.
 
     Args:
         statement: The statement that the query is a part of.
@@ -59,12 +60,15 @@ def tables_in_query(statement: Statement, tree: Any, text: str, frames: Collecti
     words = words_of(text)
     found = []
     for node in tree.find_all(exp.Table):
-        parts = tuple(part.name for part in node.parts)
-        if not isinstance(node.parts[-1], exp.Identifier) or (len(parts) == 1 and _is_of_query(node, frames)):
+        parts = named_node(statement, node, frames)
+        if parts is None:
             continue
-        if not statement.references.is_attached(parts):
+        try:
+            reference = statement.references.resolve(parts)
+        except NoSuchTableError:
+            if catalog_view(statement.references, parts) is None:
+                raise
             continue
-        reference = statement.references.resolve(parts)
         start, name_end = span_of(node)
         end = name_end
         if node.args.get("version") is not None:
@@ -75,9 +79,17 @@ def tables_in_query(statement: Statement, tree: Any, text: str, frames: Collecti
                 )
             reference = replace(reference, version=version)
         alias = node.alias
-        alias_at = None if alias else _after_sample(words, end)
+        alias_at = None if alias else after_sample(words, end)
         found.append(TableInQuery(node, reference, alias or parts[-1], start, end, alias_at))
     return found
+
+
+def named_node(statement: Statement, node: exp.Table, frames: Collection[str] = ()) -> tuple[str, ...] | None:
+    """Return the parts of a name in an attached catalog; None for a name of the query, a DataFrame or a table of Spark's own."""
+    parts = tuple(part.name for part in node.parts)
+    if not isinstance(node.parts[-1], exp.Identifier) or (len(parts) == 1 and _is_of_query(node, frames)):
+        return None
+    return parts if statement.references.is_attached(parts) else None
 
 
 def _is_of_query(node: exp.Table, frames: Collection[str]) -> bool:
@@ -151,7 +163,7 @@ def _version_value(statement: Statement, kind: Word, value: str) -> dict[str, An
     raise ValidationError(f"VERSION AS OF {value}: expected a snapshot id, branch or tag, got {version!r}")
 
 
-def _after_sample(words: list[Word], end: int) -> int:
+def after_sample(words: list[Word], end: int) -> int:
     """Return the offset after TABLESAMPLE and its parentheses, which stand between a table and its alias."""
     following = [word for word in words if word.start >= end]
     if not following or not following[0].is_keyword("TABLESAMPLE"):

@@ -71,14 +71,21 @@ class References:
         lakes: Attached catalogs by name.
         spark: Session; None if no names are relative.
         current: The attached catalog and the namespace to which names are relative; None to leave such names to Spark.
+        temporary_views: Whether temporary views of the session are known; the query of a catalog's view reads none.
     """
 
     def __init__(
-        self, lakes: dict[str, AttachedCatalog], spark: Any = None, current: CurrentNamespace | None = None
+        self,
+        lakes: dict[str, AttachedCatalog],
+        spark: Any = None,
+        current: CurrentNamespace | None = None,
+        *,
+        temporary_views: bool = True,
     ) -> None:
         self.lakes = lakes
         self.current = current
         self._spark = spark
+        self._has_temporary_views = temporary_views
         self._loaded: dict[tuple[str, Identifier], Table] = {}
 
     def is_attached(self, parts: tuple[str, ...]) -> bool:
@@ -127,6 +134,8 @@ class References:
     @cached_property
     def _views(self) -> frozenset[str]:
         """The names of the session's temporary views in lower case."""
+        if not self._has_temporary_views:
+            return frozenset()
         # The database of global views lists the views of the session as well, whatever the current catalog of Spark is.
         rows = self._spark.sql("SHOW VIEWS IN spark_catalog.global_temp").collect()
         return frozenset(row["viewName"].lower() for row in rows if not row["namespace"])

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import FeatureUnsupportedError, ValidationError
 from icefloe.spark.lexer import Cursor
+from icefloe.spark.statements.catalog_views import listed_views
 from icefloe.spark.statements.reported_properties import reported_properties
 from icefloe.spark.statements.show_scope import expect_in, matches, pattern_of, place
 from icefloe.spark.statements.table_clauses import property_key
@@ -86,11 +87,12 @@ def _matching(statement: Statement, cursor: Cursor, label: str) -> list[tuple[At
 
 
 def _views(statement: Statement, cursor: Cursor) -> Any:
-    """Return the temporary views of the session: an attached catalog has no views."""
-    place(statement, cursor)
+    """Return the views of a namespace, and the temporary views of the session."""
+    lake, namespace = place(statement, cursor)
     pattern = pattern_of(cursor)
+    stored = [(".".join(one[:-1]), one[-1], False) for one in listed_views(lake, namespace)]
     own = [row for row in statement.spark.sql("SHOW VIEWS").collect() if row["isTemporary"]]
-    rows = [tuple(row) for row in own if matches(row["viewName"], pattern)]
+    rows = [row for row in (*stored, *map(tuple, own)) if matches(row[1], pattern)]
     return statement.spark.createDataFrame(rows, "namespace string, viewName string, isTemporary boolean")
 
 

@@ -30,6 +30,7 @@ class Statement:
         references: Tables that the statement has loaded.
         arguments: Parameters as the caller gave them.
         above: The WITH clause of a change, which its queries begin with; empty without one.
+        views: The views of catalogs whose queries this one is a part of, outermost first.
     """
 
     spark: Any
@@ -37,6 +38,7 @@ class Statement:
     references: References
     arguments: Arguments = None
     above: str = ""
+    views: tuple[str, ...] = ()
 
     @property
     def named_arguments(self) -> Mapping[str, Any]:

@@ -1,11 +1,13 @@
-"""Temporary views over queries of attached tables, and EXPLAIN of such queries."""
+"""Views: temporary ones over queries of attached tables, DROP VIEW of a catalog, and EXPLAIN of queries."""
 
 from __future__ import annotations
 
+from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING
 
 from icefloe.exceptions import NoSuchViewError
 from icefloe.spark.lexer import Cursor
+from icefloe.spark.statements.catalog_views import drop_catalog_view
 from icefloe.spark.statements.query import frame_of_query
 from icefloe.spark.types.conform import quoted
 
@@ -51,18 +53,15 @@ def explain(statement: Statement, text: str) -> DataFrame:
 
 
 def drop_view(statement: Statement, text: str) -> None:
-    """Run ``DROP VIEW [IF EXISTS] name`` of an attached catalog, which has no views.
+    """Run ``DROP VIEW [IF EXISTS] name`` of an attached catalog.
 
     Raises:
-        NoSuchViewError: There is no IF EXISTS.
+        NoSuchViewError: There is no such view, and no IF EXISTS.
     """
     cursor = Cursor(text)
     cursor.expect("DROP", "VIEW")
     if_exists = cursor.accept("IF", "EXISTS")
-    lake, identifier = statement.references.locate(cursor.names())
+    parts = cursor.names()
     cursor.finish()
-    if not if_exists:
-        name = ".".join((lake.name, *identifier))
-        raise NoSuchViewError(
-            f"DROP VIEW: {lake.name} has no views; expected a temporary view, got {name}: DROP TABLE drops a table"
-        )
+    with suppress(NoSuchViewError) if if_exists else nullcontext():
+        drop_catalog_view(statement.references, parts)
