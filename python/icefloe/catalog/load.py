@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ from icefloe.io.file_io import STORAGE_PREFIXES, check_implementation
 from icefloe.io.property_names import PY_IO_IMPL
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from icefloe.typedef import Properties
 
@@ -63,6 +64,13 @@ PROPERTIES = {
     },
 }
 """The catalog properties of each type; types that are not here check their properties themselves."""
+_PACKAGES = {
+    "sql": (("sqlalchemy",), "SQLAlchemy", "sqlalchemy"),
+    "rest": (("httpx",), "httpx", "'icefloe[rest]'"),
+    "hive": (("thrift",), "Thrift", "'icefloe[hive]'"),
+    "glue": (("boto3", "botocore"), "boto3", "'icefloe[glue]'"),
+}
+"""Modules that a type needs, the name of their package, and what `pip install` is given for it."""
 ALIASES = {"in-memory": "memory", "jdbc": "sql"}
 SCHEMES = {
     "sqlite": "sql",
@@ -204,12 +212,8 @@ def load_sql(name: str, conf: Properties) -> Catalog:
         ImportError: SQLAlchemy is not installed.
         ValidationError: A property is missing or invalid.
     """
-    try:
+    with _packages_of("sql", name):
         from icefloe.catalog.sql import SqlCatalog
-    except ModuleNotFoundError as error:
-        if error.name != "sqlalchemy":
-            raise
-        raise ImportError(f"catalog {name!r}, of type sql, needs SQLAlchemy: pip install sqlalchemy") from error
 
     return SqlCatalog(name, **_checked(conf))
 
@@ -225,12 +229,8 @@ def load_rest(name: str, conf: Properties) -> Catalog:
         ImportError: httpx is not installed.
         ValidationError: A property is missing or invalid.
     """
-    try:
+    with _packages_of("rest", name):
         from icefloe.catalog.rest import RestCatalog
-    except ModuleNotFoundError as error:
-        if error.name != "httpx":
-            raise
-        raise ImportError(f"catalog {name!r}, of type rest, needs httpx: pip install 'icefloe[rest]'") from error
 
     return RestCatalog(name, **_checked(conf))
 
@@ -246,12 +246,8 @@ def load_hive(name: str, conf: Properties) -> Catalog:
         ImportError: Thrift is not installed.
         ValidationError: A property is missing or invalid.
     """
-    try:
+    with _packages_of("hive", name):
         from icefloe.catalog.hive import HiveCatalog
-    except ModuleNotFoundError as error:
-        if error.name != "thrift":
-            raise
-        raise ImportError(f"catalog {name!r}, of type hive, needs Thrift: pip install 'icefloe[hive]'") from error
 
     return HiveCatalog(name, **_checked(conf))
 
@@ -267,12 +263,8 @@ def load_glue(name: str, conf: Properties) -> Catalog:
         ImportError: boto3 is not installed.
         ValidationError: A property is invalid.
     """
-    try:
+    with _packages_of("glue", name):
         from icefloe.catalog.glue import GlueCatalog
-    except ModuleNotFoundError as error:
-        if error.name not in ("boto3", "botocore"):
-            raise
-        raise ImportError(f"catalog {name!r}, of type glue, needs boto3: pip install 'icefloe[glue]'") from error
 
     return GlueCatalog(name, **_checked(conf))
 
@@ -284,6 +276,22 @@ def load_in_memory(name: str, conf: Properties) -> Catalog:
     []
     """
     return InMemoryCatalog(name, **_checked(conf))
+
+
+@contextmanager
+def _packages_of(kind: str, name: str) -> Iterator[None]:
+    """Report a missing package of a type of catalogs by the command that installs it.
+
+    Raises:
+        ImportError: A package of the type is not installed.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        modules, package, install = _PACKAGES[kind]
+        if error.name not in modules:
+            raise
+        raise ImportError(f"catalog {name!r}, of type {kind}, needs {package}: pip install {install}") from error
 
 
 def _checked(conf: object) -> Properties:

@@ -9,13 +9,14 @@ from pyspark.sql.datasource import InputPartition
 
 from icefloe.arguments import checked_names, checked_snapshot_id, checked_time_ms
 from icefloe.spark.arguments import checked_table
+from icefloe.spark.reader.numbered_tasks import frame_of_tasks
 from icefloe.spark.reader.read_task import exact
 from icefloe.spark.session import active_session
-from icefloe.spark.types.to_spark import read_schema, to_arrow_schema
+from icefloe.spark.types.to_spark import read_schema
 from icefloe.spark.worker_process import reduce_fixed_costs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     import pyarrow as pa
     from pyspark.sql import DataFrame
@@ -46,25 +47,6 @@ class ChangeTask(InputPartition):
         reduce_fixed_costs()
         for batch in self.group.read():
             yield exact(batch, schema)
-
-
-@dataclass(frozen=True)
-class ReadChanges:
-    """Read the tasks of the given numbers, for ``DataFrame.mapInArrow`` over a range of numbers.
-
-    Args:
-        tasks: All tasks of the scan.
-        schema: Arrow schema of the DataFrame.
-    """
-
-    tasks: tuple[ChangeTask, ...]
-    schema: pa.Schema
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of each task."""
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                yield from self.tasks[number].batches(self.schema)
 
 
 def change_tasks(scan: IncrementalChangelogScan) -> list[ChangeTask]:
@@ -149,11 +131,5 @@ def changes_frame(spark: Any, scan: IncrementalChangelogScan) -> DataFrame:
         spark: Session.
         scan: The scan.
     """
-    tasks = tuple(change_tasks(scan))
-    struct = read_schema(scan.changes_json())
-    if not tasks:
-        empty: DataFrame = spark.createDataFrame([], struct)
-        return empty
-    task = ReadChanges(tasks, to_arrow_schema(struct))
-    frame: DataFrame = spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(task, struct)
+    frame = frame_of_tasks(spark, change_tasks(scan), read_schema(scan.changes_json()))
     return frame if scan.limit is None else frame.limit(scan.limit)

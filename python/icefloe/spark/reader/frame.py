@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,43 +12,22 @@ from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 from pyspark.sql.pandas.types import from_arrow_type
 
 from icefloe.spark.reader.native import FILE, POSITION, file_keys, native_frame
+from icefloe.spark.reader.numbered_tasks import frame_of_tasks
 from icefloe.spark.reader.predicate_text import predicate_text
 from icefloe.spark.reader.read_task import ReadTask
 from icefloe.spark.types.conform import quoted
-from icefloe.spark.types.to_spark import read_schema, schema_value, to_arrow_schema
+from icefloe.spark.types.to_spark import read_schema, schema_value
 from icefloe.table.scan.metadata_columns import METADATA_COLUMNS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from pyspark.sql import DataFrame
 
     from icefloe.spark.reader.scan_choice import PlannedScan
     from icefloe.table.scan import DataScan, IncrementalAppendScan
-    from icefloe.table.scan.task_group import TaskGroup
 
 NUMBER = "__icefloe_number"
 
 _MOST_BRANCHES = 16
-
-
-@dataclass(frozen=True)
-class ReadGroups:
-    """Read the task groups of the given numbers, for ``DataFrame.mapInArrow`` over a range of numbers.
-
-    Args:
-        groups: All groups of the scan.
-        schema: Arrow schema of the DataFrame.
-    """
-
-    groups: tuple[TaskGroup, ...]
-    schema: pa.Schema
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of each group."""
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                yield from ReadTask(self.groups[number]).batches(self.schema)
 
 
 def scan_frame(spark: Any, planned: PlannedScan) -> DataFrame:
@@ -140,11 +119,5 @@ def _rust_frame(spark: Any, scan: DataScan | IncrementalAppendScan, only: pa.Arr
     plan = scan.plan()
     if only is not None:
         plan = replace(plan, files=plan.files.filter(pc.is_in(plan.files.column("file_path"), value_set=only)))
-    groups = tuple(plan.groups(scan.packing()))
-    struct = read_schema(plan.projection)
-    if not groups:
-        empty: DataFrame = spark.createDataFrame([], struct)
-        return empty
-    task = ReadGroups(groups, to_arrow_schema(struct))
-    frame: DataFrame = spark.range(0, len(groups), 1, len(groups)).mapInArrow(task, struct)
-    return frame
+    tasks = [ReadTask(group) for group in plan.groups(scan.packing())]
+    return frame_of_tasks(spark, tasks, read_schema(plan.projection))

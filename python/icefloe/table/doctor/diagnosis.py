@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ import pyarrow as pa
 
 from icefloe.table.doctor.finding import Severity
 from icefloe.table.maintenance.display import count_text
+from icefloe.table.scan.tree_display import TreeDisplay
 
 if TYPE_CHECKING:
     from rich.tree import Tree
@@ -23,7 +23,7 @@ _STYLE = "font-family:ui-sans-serif,system-ui,sans-serif;font-size:13px;line-hei
 
 
 @dataclass(frozen=True, repr=False)
-class Diagnosis:
+class Diagnosis(TreeDisplay):
     """The findings on one version of a table, most severe first.
 
     Attributes:
@@ -75,7 +75,7 @@ class Diagnosis:
         }
 
     def tree(self) -> Tree:
-        """Return the diagnosis as a tree of the rich library."""
+        """Return the diagnosis as a tree."""
         from rich.text import Text
         from rich.tree import Tree
 
@@ -86,19 +86,6 @@ class Diagnosis:
             if one.command is not None:
                 branch.add(Text(one.command, style="green"))
         return tree
-
-    def __rich__(self) -> Tree:
-        return self.tree()
-
-    def __str__(self) -> str:
-        from rich.console import Console
-
-        out = io.StringIO()
-        Console(file=out, width=160, color_system=None).print(self.tree())
-        return out.getvalue().rstrip("\n")
-
-    def __repr__(self) -> str:
-        return str(self)
 
     def _repr_html_(self) -> str:
         parts = []

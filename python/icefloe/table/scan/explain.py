@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import html
-import io
 import json
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from icefloe.arguments import checked_flag
 from icefloe.table.scan.findings import DeleteFindings, Finding, FooterFindings, byte_text, selection_findings
+from icefloe.table.scan.tree_display import TreeDisplay
 
 if TYPE_CHECKING:
     from rich.tree import Tree
@@ -30,7 +30,7 @@ _STYLES = {
 }
 
 
-class Explanation(ABC):
+class Explanation(TreeDisplay):
     """Findings about a plan, which print as a tree and show as HTML in notebooks."""
 
     @abstractmethod
@@ -46,7 +46,7 @@ class Explanation(ABC):
         return [(one.subject, "; ".join([one.text, *one.details])) for one in self.findings()]
 
     def tree(self) -> Tree:
-        """Return the explanation as a tree of the rich library."""
+        """Return the explanation as a tree."""
         from rich.text import Text
         from rich.tree import Tree
 
@@ -56,19 +56,6 @@ class Explanation(ABC):
             for detail in finding.details:
                 branch.add(Text(detail))
         return tree
-
-    def __rich__(self) -> Tree:
-        return self.tree()
-
-    def __str__(self) -> str:
-        from rich.console import Console
-
-        out = io.StringIO()
-        Console(file=out, width=160, color_system=None).print(self.tree())
-        return out.getvalue().rstrip("\n")
-
-    def __repr__(self) -> str:
-        return str(self)
 
     def _repr_html_(self) -> str:
         rows = "".join(_row(finding) for finding in self.findings())
