@@ -60,8 +60,8 @@ class WriteTransaction(Transaction, TableChanges):
         Numbers are stored as text, booleans as `true` and `false`.
 
         Raises:
-            ValidationError: `properties` is no mapping, a value is None, a property that icefloe reads as a whole number or as a name
-                mapping is set to another text, a metrics mode is set for a column that the table does not have, or the property is a
+            ValidationError: `properties` is no mapping, a value is None, a property that icefloe reads as a whole number, a metrics mode or a
+                name mapping is set to another text, a metrics mode is set for a column that the table does not have, or the property is a
                 fact of the table such as `format-version`.
         """
         if not isinstance(properties, Mapping):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from icefloe.exceptions import ValidationError
+from icefloe.exceptions import MetadataWarning, ValidationError
 from icefloe.table.properties import TableProperties, definitions
 from icefloe.table.properties.core import UNSUPPORTED
 from icefloe.table.properties.definitions import GROUPS
@@ -83,8 +83,6 @@ WRITES = {
     "write.parquet.compression-level": ("high", "a whole number from 0 to 22"),
     "write.parquet.page-version": ("v3", "v1 or v2"),
     "write.parquet.bloom-filter-fpp.column.id": ("2", "a number above 0 and below 1"),
-    "write.metadata.metrics.default": ("all", "none, counts, truncate(N) or full"),
-    "write.metadata.metrics.column.id": ("some", "none, counts, truncate(N) or full"),
     "write.object-storage.enabled": ("on", "true or false"),
     "write.manifest.compression-codec": ("lz4", "gzip, zstd, snappy or uncompressed"),
     "write.summary.partition-limit": ("-1", "a whole number of partitions, 0 or above"),
@@ -94,9 +92,9 @@ WRITES = {
 }
 
 
-def table_of_another_writer(catalog, properties):
+def table_of_another_writer(catalog, properties, columns=COLUMNS):
     """Return a table whose metadata file another writer has made, with properties that this library refuses to set."""
-    table = catalog.create_table("db.t", COLUMNS)
+    table = catalog.create_table("db.t", columns)
     metadata = json.loads(table.metadata.model_dump_json())
     metadata["properties"].update(properties)
     location = f"{table.location()}/metadata/00001-of-another-writer.metadata.json"
@@ -113,6 +111,36 @@ def test_append_refuses_a_wrong_property_and_leaves_no_snapshot(catalog, name):
         table.append(ROWS)
     assert str(raised.value) == f"table property {name}: expected {expectation}, got {value!r}"
     assert catalog.load_table("db.t").current_snapshot() is None
+
+
+METRICS_MODES = {
+    "default": ({"default": "all"}, "ab" * 8),
+    "default_above_a_column": ({"default": "all", "column.id": "none"}, "ab" * 8),
+    "column": ({"column.name": "some"}, "ab" * 8),
+    "column_below_a_default": ({"default": "truncate(3)", "column.name": "some"}, "aba"),
+    "zero": ({"default": "truncate(0)"}, "ab" * 8),
+}
+
+
+@pytest.mark.parametrize("case", METRICS_MODES)
+def test_append_warns_of_an_invalid_metrics_mode_and_writes_with_the_default(catalog, case):
+    modes, bound = METRICS_MODES[case]
+    modes = {f"write.metadata.metrics.{name}": mode for name, mode in modes.items()}
+    rows = pa.table({"id": [1], "name": ["ab" * 20]})
+    table = table_of_another_writer(catalog, modes, rows.schema)
+    bad = next(name for name, mode in modes.items() if mode in ("all", "some", "truncate(0)"))
+    expected = f"table property {bad}: expected none, counts, truncate(N) or full, got '{modes[bad]}'"
+    with pytest.warns(MetadataWarning, match=re.escape(expected)):
+        table.append(rows)
+    (metrics,) = table.inspect.files().column("readable_metrics").to_pylist()
+    assert metrics["name"]["lower_bound"] == bound
+
+
+@pytest.mark.parametrize("name", ["write.metadata.metrics.default", "write.metadata.metrics.column.id"])
+def test_set_properties_refuses_an_invalid_metrics_mode(catalog, name):
+    table = catalog.create_table("db.t", COLUMNS)
+    with pytest.raises(ValidationError, match=rf"table property {name}: expected none, counts, .*, got 'some'"):
+        table.transaction().set_properties({name: "some"})
 
 
 @pytest.mark.parametrize("mode", ["copy-on-write", "merge-on-read"])

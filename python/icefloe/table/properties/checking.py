@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from icefloe.exceptions import ResolveError, ValidationError
-from icefloe.table.properties.definitions import GROUPS, NAME_MAPPING
+from icefloe.table.properties.definitions import GROUPS, METRICS, NAME_MAPPING
 from icefloe.table.properties.maintenance import MAINTENANCE_ENABLED, MAINTENANCE_STEPS
 from icefloe.table.properties.names import TableProperties
 from icefloe.table.properties.reading import WholeNumber
@@ -20,12 +20,12 @@ _COLUMN_METRICS = f"{TableProperties.METRICS_MODE_COLUMN_CONF_PREFIX}."
 
 
 def check_new_properties(properties: Mapping[str, str]) -> None:
-    """Raise ValidationError if a whole number, the name mapping or a setting of the maintenance policy has a wrong value.
+    """Raise ValidationError if a whole number, a metrics mode, the name mapping or a setting of the maintenance policy has a wrong value.
 
     Other properties are checked where they are read, since a table may carry values for other engines.
     """
     check_whole_numbers(properties)
-    for definition in (MAINTENANCE_ENABLED, MAINTENANCE_STEPS):
+    for definition in (MAINTENANCE_ENABLED, MAINTENANCE_STEPS, *METRICS):
         definition.check(properties)
     mapping = properties.get(NAME_MAPPING.name)
     if mapping is not None:

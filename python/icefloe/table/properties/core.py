@@ -13,7 +13,6 @@ from icefloe.table.properties.definitions import (
     LOCATION_PROVIDER,
     MANIFEST_COMPRESSION,
     MANIFEST_COMPRESSION_LEVEL,
-    METRICS,
     OBJECT_STORAGE,
     PARTITIONED_PATHS,
     TARGET_FILE_SIZE,
@@ -31,6 +30,7 @@ from icefloe.table.properties.file_formats import (
     PARQUET,
     PARQUET_COLUMNS,
 )
+from icefloe.table.properties.metrics_modes import metrics_properties
 from icefloe.table.properties.reading import checked
 
 if TYPE_CHECKING:
@@ -50,7 +50,6 @@ _DATA_FILES: tuple[TableProperty[Any], ...] = (
     *AVRO,
     *ORC,
     *ORC_BLOOM_FILTERS,
-    *METRICS,
 )
 _DELETE_FILES: tuple[TableProperty[Any], ...] = (
     *_LAYOUT,
@@ -82,13 +81,14 @@ UNSUPPORTED = (
 
 
 def data_file_properties(properties: Mapping[str, str]) -> dict[str, str]:
-    """Return the properties that the core reads to write data files, each checked.
+    """Return the properties that the core reads to write data files, each checked; warn of texts that are no metrics mode.
 
     Raises:
         ValidationError: A value has the wrong type or is out of range.
         FeatureUnsupportedError: The table has a location provider of its own.
     """
-    return checked(_DATA_FILES, properties) | _layout(properties) | _unsupported(properties)
+    metrics = metrics_properties(properties)
+    return checked(_DATA_FILES, properties) | metrics | _layout(properties) | _unsupported(properties)
 
 
 def delete_file_properties(properties: Mapping[str, str]) -> dict[str, str]:
@@ -102,13 +102,14 @@ def delete_file_properties(properties: Mapping[str, str]) -> dict[str, str]:
 
 
 def equality_delete_properties(properties: Mapping[str, str]) -> dict[str, str]:
-    """Return the properties that the core reads to write equality delete files, each checked.
+    """Return the properties that the core reads to write equality delete files, each checked; warn of texts that are no metrics mode.
 
     Raises:
         ValidationError: A value has the wrong type or is out of range.
         FeatureUnsupportedError: The table has a location provider of its own.
     """
-    return checked((*_DELETE_FILES, *METRICS), properties) | _layout(properties) | _unsupported(properties)
+    metrics = metrics_properties(properties)
+    return checked(_DELETE_FILES, properties) | metrics | _layout(properties) | _unsupported(properties)
 
 
 def manifest_properties(properties: Mapping[str, str]) -> dict[str, str]:
