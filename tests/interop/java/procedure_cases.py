@@ -48,6 +48,7 @@ CALLS = [
     Call("compute_table_stats", {"columns": ["id"]}),
     Call("expire_snapshots", {"older_than": FAR, "retain_last": 1}, (*DELETES, *OVERWRITTEN)),
     Call("expire_snapshots", {"snapshot_ids": ["{1}"]}, named="expire_one_snapshot"),
+    Call("expire_snapshots", {"snapshot_ids": [12345]}, named="expire_unknown_snapshot"),
     Call("fast_forward", {"branch": "main", "to": "side"}, BRANCHED),
     Call("publish_changes", {"wap_id": "w"}, ("STAGE",)),
     Call("remove_orphan_files", {"dry_run": False}, ("ORPHAN",)),

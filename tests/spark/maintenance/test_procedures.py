@@ -115,6 +115,12 @@ def test_snapshots_are_expired(table):
     assert len(table.snapshots()) == 1
 
 
+def test_expiry_of_an_unknown_snapshot_changes_nothing(table):
+    row = call("system.expire_snapshots", table=table, snapshot_ids=[12345])
+    assert set(row.values()) == {0}
+    assert len(table.refresh().snapshots()) == 6
+
+
 def test_orphan_files_are_found_and_removed(table):
     orphan = put(table, "data/orphan.parquet")
     assert call("system.remove_orphan_files", table=table, dry_run=True) == [{"orphan_file_location": orphan}]

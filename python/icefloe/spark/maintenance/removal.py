@@ -26,7 +26,9 @@ def _expire_snapshots(caller: Caller, given: Arguments) -> Rows:
     if "retain_last" in given:
         builder = builder.retain_last(given["retain_last"])
     if "snapshot_ids" in given:
-        builder = builder.by_ids(given["snapshot_ids"])
+        # Java ignores ids without a snapshot: a call that expired its snapshots can be repeated.
+        known = table.metadata.snapshots.positions().keys()
+        builder = builder.by_ids([one for one in given["snapshot_ids"] if one in known])
     times = {one.snapshot_id: one.timestamp_ms for one in table.metadata.snapshots}
     result = builder.clean_expired_metadata(given.get("clean_expired_metadata", False)).execute()
     now_ms = SYSTEM.now_ms()
