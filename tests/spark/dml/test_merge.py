@@ -9,6 +9,8 @@ from icefloe.partitioning import PartitionField, PartitionSpec
 from icefloe.spark import MergeResult
 from icefloe.spark.dml import merge as dml_merge
 from icefloe.transforms import BucketTransform
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import ArithmeticException
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
@@ -16,6 +18,8 @@ SCHEMA = T.StructType(
     [T.StructField("id", T.LongType()), T.StructField("n", T.IntegerType()), T.StructField("s", T.StringType())]
 )
 SPEC = PartitionSpec(PartitionField(1, 1000, BucketTransform(3), "id_bucket"))
+DIVISION = (ArithmeticException, Py4JJavaError)
+"""Spark's Python has no exception for an error in rows that are cached."""
 MODES = ["merge-on-read", "copy-on-write"]
 
 
@@ -249,3 +253,22 @@ def test_merge_refuses_conditions_that_spark_refuses(spark, table, on, message):
     source = spark.createDataFrame([(1, "x")], "id long, s string")
     with pytest.raises(ValidationError, match=message):
         icefloe.spark.merge_into(table, source, on=on).when_matched_delete().execute()
+
+
+def test_merge_evaluates_conditions_on_the_source_for_the_rows_of_java(spark, table):
+    on = "target.id = source.id and 1 / source.n > 0"
+    without_partner = frame_of(spark, [(3, 1, "new"), (50, 0, "new")])
+    merge = icefloe.spark.merge_into(table, without_partner, on=on).when_matched_update_all()
+    if table.properties["write.merge.mode"] == "copy-on-write":
+        with pytest.raises(DIVISION, match="DIVIDE_BY_ZERO"):
+            merge.when_not_matched_insert_all().execute()
+    else:
+        assert merge.when_not_matched_insert_all().execute() == MergeResult(1, 0, 1)
+    with_partner = frame_of(spark, [(4, 0, "new"), (51, 1, "new")])
+    for source, fails in ((with_partner, True), (frame_of(spark, [(4, 1, "new"), (51, 0, "new")]), False)):
+        inserts = icefloe.spark.merge_into(table, source, on=on).when_not_matched_insert_all()
+        if fails:
+            with pytest.raises(DIVISION, match="DIVIDE_BY_ZERO"):
+                inserts.execute()
+        else:
+            assert inserts.execute() == MergeResult(0, 0, 1)

@@ -8,6 +8,8 @@ import icefloe.spark
 import pytest
 from icefloe.exceptions import FeatureUnsupportedError, SchemaMismatchError, ValidationError, ValidationException
 from icefloe.spark.dml.join import MergeSource
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import ArithmeticException
 
 NUMBERS = itertools.count()
 
@@ -158,3 +160,61 @@ def test_merge_refuses_other_subqueries_with_their_clause(sql, name, clauses, pr
         sql(f"MERGE INTO {name} t USING {SOURCE} {clauses}")
     assert "the query of USING, as a column of the source" in str(error.value)
     assert sql(f"SELECT count(name) FROM {name}") == [(2,)]
+
+
+DIVISION = (ArithmeticException, Py4JJavaError)
+"""Spark's Python has no exception for an error in rows that are cached."""
+MERGES = {
+    "update": ("WHEN MATCHED THEN UPDATE SET name = 'u'", "", ""),
+    "insert": ("WHEN NOT MATCHED THEN INSERT (id, name) VALUES (s.id, 'n')", "abn", "abn"),
+    "both": (
+        "WHEN MATCHED THEN UPDATE SET name = 'u' WHEN NOT MATCHED THEN INSERT (id, name) VALUES (s.id, 'n')",
+        "",
+        "ubn",
+    ),
+    "rest": ("WHEN NOT MATCHED BY SOURCE AND t.id = 2 THEN UPDATE SET name = 'r'", "", ""),
+    "all": (
+        (
+            "WHEN MATCHED THEN UPDATE SET name = 'u' WHEN NOT MATCHED THEN INSERT (id, name) VALUES (s.id, 'n') "
+            "WHEN NOT MATCHED BY SOURCE AND t.id = 2 THEN UPDATE SET name = 'r'"
+        ),
+        "urn",
+        "urn",
+    ),
+}
+"""Clauses, with the names of ids 1, 2 and 9 after a merge in copy-on-write and in merge-on-read; empty if the merge fails."""
+
+
+@pytest.mark.parametrize("mode", ["copy-on-write", "merge-on-read"])
+@pytest.mark.parametrize("case", MERGES)
+def test_merge_evaluates_conditions_on_the_source_for_the_rows_of_java(sql, name, case, mode):
+    clauses, *expected = MERGES[case]
+    names = expected[mode == "merge-on-read"]
+    sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('write.merge.mode' = '{mode}')")
+    merge = "MERGE INTO {} t USING (SELECT * FROM VALUES {} AS v(id, d)) s ON t.id = s.id AND 1 / s.d > 0 {}"
+    with pytest.raises(DIVISION, match="DIVIDE_BY_ZERO"):
+        sql(merge.format(name, "(1L, 0), (9L, 1)", clauses))
+    without_partner = merge.format(name, "(1L, 1), (9L, 0)", clauses)
+    if names:
+        sql(without_partner)
+        assert [row[1] for row in rows(sql, name) if row[0] != 3] == list(names)
+    else:
+        with pytest.raises(DIVISION, match="DIVIDE_BY_ZERO"):
+            sql(without_partner)
+
+
+def test_merge_on_read_inserts_rows_that_conditions_on_the_source_exclude(sql, name):
+    sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('write.merge.mode' = 'merge-on-read')")
+    source = "(SELECT * FROM VALUES (1L, 'x', 'D'), (2L, 'y', NULL), (2L, 'z', 'U') AS v(id, name, op)) s"
+    clauses = "WHEN MATCHED THEN UPDATE SET name = s.name WHEN NOT MATCHED THEN INSERT (id, name) VALUES (s.id, s.name)"
+    sql(f"MERGE INTO {name} t USING {source} ON t.id = s.id AND s.op = 'U' AND t.name <> 'c' {clauses}")
+    assert sorted(rows(sql, name), key=str) == [(1, "a"), (1, "x"), (2, "y"), (2, "z"), (3, None)]
+
+
+@pytest.mark.parametrize("mode", ["copy-on-write", "merge-on-read"])
+def test_conditions_of_a_merge_on_pairs_follow_those_on_the_source_before_them(sql, name, mode):
+    sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('write.merge.mode' = '{mode}')")
+    source = "(SELECT * FROM VALUES (1L, 0L), (2L, 1L) AS v(id, d)) s"
+    clauses = "WHEN MATCHED THEN UPDATE SET name = 'u' WHEN NOT MATCHED THEN INSERT (id, name) VALUES (s.id, 'n')"
+    sql(f"MERGE INTO {name} t USING {source} ON t.id = s.id AND s.d <> 0 AND t.id / s.d > 0 {clauses}")
+    assert sorted(rows(sql, name)[:3], key=str) == [(1, "a"), (1, "n"), (2, "u")]

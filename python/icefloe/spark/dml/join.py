@@ -59,10 +59,12 @@ class FurtherCondition:
     Attributes:
         text: Spark SQL over `target` and `source`.
         source_columns: The columns of the source that the text reads.
+        on_source: A part of the text reads the source alone, and Spark may evaluate it for every source row.
     """
 
     text: str
     source_columns: tuple[str, ...]
+    on_source: bool = False
 
 
 class MergeSource:

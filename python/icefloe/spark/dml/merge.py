@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from icefloe.exceptions import ResolveError, ValidationError
 from icefloe.expressions import And
 from icefloe.spark.arguments import checked_frame, checked_summary, checked_table
+from icefloe.spark.dml.candidate_pairs import evaluated_in_pairs, of_pairs
 from icefloe.spark.dml.change_commit import commit_changes
 from icefloe.spark.dml.join import FurtherCondition, MergeSource, merged
 from icefloe.spark.dml.target import plan_target
@@ -79,19 +80,20 @@ def merge_into(
     if condition.text is None or not terms:
         return builder
     # Spark evaluates the whole text: its parts, as the parser here writes them, may have another meaning.
-    return builder.only_pairs(FurtherCondition(condition.text, _source_columns(terms, source.columns)))
+    columns = [_source_columns(term, source.columns) for term in terms]
+    read = dict.fromkeys(name for of_term in columns for name in of_term if name is not None)
+    on_source = any(of_term and None not in of_term for of_term in columns)
+    return builder.only_pairs(FurtherCondition(condition.text, tuple(read), on_source))
 
 
-def _source_columns(terms: Sequence[Any], names: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns of the source that syntax trees may read."""
-    found: dict[str, None] = {}
-    for column in (one for term in terms for one in term.walk() if type(one).__name__ == "Column"):
+def _source_columns(term: Any, names: Sequence[str]) -> list[str | None]:
+    """Return the column of the source for each column in a syntax tree; None for columns of the target."""
+    found: list[str | None] = []
+    for column in (one for one in term.walk() if type(one).__name__ == "Column"):
         parts = [part.name for part in column.parts]
         side = parts[0].lower() if len(parts) > 1 else ""
-        name = None if side == "target" else named(parts[1] if side == "source" else parts[0], names)
-        if name is not None:
-            found[name] = None
-    return tuple(found)
+        found.append(None if side == "target" else named(parts[1] if side == "source" else parts[0], names))
+    return found
 
 
 class MergeBuilder:
@@ -227,7 +229,7 @@ class MergeBuilder:
         missing = [key.target for key in keys if key.target not in names]
         if missing:
             raise ResolveError(f"merge: the table has no key column {missing[0]!r}; expected one of {', '.join(names)}")
-        with MergeSource(self._source, keys, self._only_if, self._further) as source:
+        with MergeSource(self._source, keys, self._only_if, self._further_condition(table)) as source:
             target = plan_target(
                 source.spark,
                 table,
@@ -243,6 +245,14 @@ class MergeBuilder:
                 target.target.transaction.apply(check)
             with merged(target, source, self._clauses) as changes:
                 return commit_changes(changes)
+
+    def _further_condition(self, table: Table) -> FurtherCondition | None:
+        """Return the further condition, which Spark evaluates before the join where it reads the source alone, unless Java does not."""
+        further = self._further
+        matches = {clause.match for clause in self._clauses.in_order}
+        if further is None or not further.on_source or not evaluated_in_pairs(matches, table.properties):
+            return further
+        return replace(further, text=of_pairs(further.text))
 
     def _add(self, match: Match, action: Action, condition: Condition, values: Values) -> Self:
         self._clauses = self._clauses.added(match, action, condition, values)

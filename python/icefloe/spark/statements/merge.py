@@ -10,6 +10,7 @@ from pyspark.errors import AnalysisException
 
 from icefloe.exceptions import ValidationError
 from icefloe.expressions import And
+from icefloe.spark.dml.candidate_pairs import evaluated_in_pairs
 from icefloe.spark.dml.clause_columns import refusal
 from icefloe.spark.dml.join import FurtherCondition
 from icefloe.spark.dml.merge import MergeBuilder
@@ -81,9 +82,11 @@ def merge(statement: Statement, text: str) -> DataFrame:
     with ScalarSubqueries(statement) as subqueries:
         scope = MergeScope(target, source_alias, *structs, statement, subqueries)
         on = OnCondition.of(condition, scope)
+        if _can_filter_pairs(source, on) and evaluated_in_pairs({one.match for one in clauses}, table.properties):
+            on = on.with_source_in_pairs()
         keyed, keys, only_if = _keyed(statement, source, on)
-        of_pairs = _all_of(on.of_pairs)
-        further = None if of_pairs is None else FurtherCondition(of_pairs, on.source_columns)
+        pairs = _all_of(on.of_pairs)
+        further = None if pairs is None else FurtherCondition(pairs, on.source_columns)
         branch = reference.version.get("branch")
         builder = MergeBuilder(table, keyed, keys, branch=branch, snapshot_properties={})
         builder.of_loaded_version().only_if(only_if).only_pairs(further).only_target(
@@ -92,6 +95,15 @@ def merge(statement: Statement, text: str) -> DataFrame:
         for clause in clauses:
             _add_clause(builder, scope, clause, partial=evolving)
         return counts(statement, _executed(builder, table))
+
+
+def _can_filter_pairs(source: DataFrame, on: OnCondition) -> bool:
+    """Return whether the conditions on the source can be conditions on pairs.
+
+    Rows without a match are found by the values that the conditions on pairs read, and Spark compares no maps.
+    """
+    kinds = [source.schema[name].dataType.simpleString() for name in on.filter_columns]
+    return bool(on.of_source) and not any("map<" in kind for kind in kinds)
 
 
 def _target_filter(

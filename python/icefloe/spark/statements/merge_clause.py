@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from icefloe.exceptions import ValidationError
 from icefloe.spark.lexer import Cursor
 from icefloe.spark.statements.brackets import depths
+from icefloe.table.row_level.clauses import Match
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,6 +38,11 @@ class MergeClause:
     def inserts(self) -> bool:
         """Whether the clause inserts rows of the source."""
         return not (self.matched or self.by_source)
+
+    @property
+    def match(self) -> Match:
+        """The rows that the clause applies to."""
+        return Match.MATCHED if self.matched else Match.NOT_MATCHED_BY_SOURCE if self.by_source else Match.NOT_MATCHED
 
     @property
     def takes_all(self) -> bool:

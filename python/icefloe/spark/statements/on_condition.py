@@ -5,9 +5,10 @@ Every part keeps the words of the statement: Spark evaluates them, and only name
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from icefloe.spark.dml.candidate_pairs import of_pairs
 from icefloe.spark.lexer import words_of
 from icefloe.spark.statements.brackets import depths
 
@@ -49,6 +50,8 @@ class OnCondition:
         of_pairs: Spark SQL over `target` and `source`.
         source_columns: The columns of the source that `of_pairs` reads.
         of_target: The words of the parts of `of_pairs` that read columns of the target alone.
+        filter_columns: The columns of the source that `of_source` reads.
+        in_pairs: The parts of `of_source` and `of_pairs` in the order of the text, all evaluated for pairs of rows with equal keys.
     """
 
     equalities: tuple[Equality, ...]
@@ -56,6 +59,8 @@ class OnCondition:
     of_pairs: tuple[str, ...]
     source_columns: tuple[str, ...]
     of_target: tuple[str, ...]
+    filter_columns: tuple[str, ...]
+    in_pairs: tuple[str, ...]
 
     @staticmethod
     def of(text: str, scope: MergeScope) -> OnCondition:
@@ -67,7 +72,8 @@ class OnCondition:
             FeatureUnsupportedError: The condition has a subquery.
         """
         equalities: dict[str, Equality] = {}
-        of_source, of_pairs, of_target, read = [], [], [], dict[str, None]()
+        of_source, on_pairs, of_target, in_pairs = list[str](), list[str](), list[str](), list[str]()
+        read, filtered = dict[str, None](), dict[str, None]()
         for part in conjuncts(text):
             rewritten = scope.condition(part, None, "ON")
             equality = _equality(part, scope)
@@ -75,15 +81,25 @@ class OnCondition:
                 equalities[equality.target] = equality
                 continue
             columns = scope.columns(part)
-            if columns and all(side == "source" for side, _ in columns):
-                of_source.append(rewritten)
-            else:
-                of_pairs.append(rewritten)
-                if columns and all(side == "target" for side, _ in columns):
-                    of_target.append(part)
-                read.update((name, None) for side, name in columns if side == "source")
-        found = (tuple(equalities.values()), tuple(of_source), tuple(of_pairs), tuple(read))
-        return OnCondition(*found, tuple(of_target))
+            sides = {side for side, _ in columns}
+            names = {name: None for side, name in columns if side == "source"}
+            (of_source if sides == {"source"} else on_pairs).append(rewritten)
+            (filtered if sides == {"source"} else read).update(names)
+            if sides == {"target"}:
+                of_target.append(part)
+            in_pairs.append(rewritten if sides == {"target"} else of_pairs(rewritten))
+        found = (tuple(equalities.values()), tuple(of_source), tuple(on_pairs), tuple(read))
+        return OnCondition(*found, tuple(of_target), tuple(filtered), tuple(in_pairs))
+
+    def with_source_in_pairs(self) -> OnCondition:
+        """Return the condition with the parts on the source among the parts on pairs."""
+        return replace(
+            self,
+            of_source=(),
+            filter_columns=(),
+            of_pairs=self.in_pairs,
+            source_columns=tuple(dict.fromkeys((*self.source_columns, *self.filter_columns))),
+        )
 
 
 def conjuncts(text: str) -> Iterator[str]:
