@@ -199,3 +199,17 @@ def test_stream_of_old_columns_names_the_remedy_until_it_is_loaded_again(spark, 
     copy(read.load(".".join(source.name())).withColumnRenamed("sort", "kind"))
     newest = max(target.refresh().scan().to_arrow().to_pylist(), key=lambda row: row["id"])
     assert newest == {"id": 2, "kind": 7}
+
+
+def test_sink_matches_fields_of_structs_by_name(spark, new_table, lake_options, tmp_path):
+    icefloe.spark.register(spark)
+    columns = "p struct<a: int, b: int>, l array<struct<x: int, y: int>>, m map<string, struct<c: int, d: int>>"
+    table = new_table(spark.createDataFrame([], columns).schema)
+    given = "p struct<b: int, a: int>, l array<struct<y: int, x: int>>, m map<string, struct<d: int, c: int>>"
+    row = ((2, 1), [(4, 3)], {"k": (6, 5)})
+    spark.createDataFrame([row], given).write.parquet(f"{tmp_path}/rows")
+    rows = spark.readStream.schema(given).parquet(f"{tmp_path}/rows")
+    sink = rows.writeStream.format("icefloe").options(**lake_options)
+    run(sink.option("checkpointLocation", f"{tmp_path}/checkpoint"), ".".join(table.name()))
+    (found,) = table.refresh().scan().to_arrow().to_pylist()
+    assert found == {"p": {"a": 1, "b": 2}, "l": [{"x": 3, "y": 4}], "m": [("k", {"c": 5, "d": 6})]}

@@ -62,7 +62,7 @@ class IcefloeStreamWriter(DataSourceStreamWriter, DataSourceArrowWriter):
         self._overwrite = overwrite
         table = options.table.load()
         check_sink_table(table, options)
-        conform_schema(schema, table.schema())
+        conform_schema(schema, table.schema(), fields_by_name=True)
         self._struct = schema
         self._task = data_task(table, presorted=False)
         self._table_uuid = str(table.metadata.table_uuid)
