@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -51,7 +52,7 @@ def peak_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-def main() -> None:
+def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--gigabytes", type=float, default=10, help="bytes of Arrow data in units of 10^9")
     parser.add_argument("--target-mib", type=int, default=128, help="write.target-file-size-bytes in MiB")
@@ -59,34 +60,39 @@ def main() -> None:
     parser.add_argument(
         "--folder", type=Path, default=None, help="where the table is written; a new temporary folder below it"
     )
-    given = parser.parse_args()
+    return parser.parse_args()
+
+
+def measured(given: argparse.Namespace, folder: Path) -> dict[str, Any]:
+    """Append the stream to a new table and return the figures."""
+    catalog = load_catalog("large", type="hadoop", warehouse=str(folder))
+    catalog.create_namespace("db")
+    target = given.target_mib * MIB
+    properties = {"write.format.default": given.format, "write.target-file-size-bytes": str(target)}
+    table = catalog.create_table("db.t", SCHEMA, properties=properties)
+    before, started = peak_bytes(), time.perf_counter()
+    table.append(pa.RecordBatchReader.from_batches(SCHEMA, batches(int(given.gigabytes * 10**9))))
+    seconds, peak = time.perf_counter() - started, peak_bytes()
+    sizes = sorted(size / target for size in table.inspect.files()["file_size_in_bytes"].to_pylist())
+    # The last file holds the rows that are left.
+    full = [round(sizes[min(1, len(sizes) - 1)], 3), round(sizes[-1], 3)]
+    return {
+        "format": given.format,
+        "gigabytes": given.gigabytes,
+        "seconds": round(seconds, 1),
+        "peak MiB": round(peak / MIB),
+        "MiB before": round(before / MIB),
+        "files": len(sizes),
+        "least and greatest size of the full files, of the target": full,
+        "rows": table.scan().count(),
+    }
+
+
+def main() -> None:
+    given = arguments()
     folder = Path(tempfile.mkdtemp(dir=given.folder, prefix="large-stream-"))
     try:
-        catalog = load_catalog("large", type="hadoop", warehouse=str(folder))
-        catalog.create_namespace("db")
-        target = given.target_mib * MIB
-        properties = {"write.format.default": given.format, "write.target-file-size-bytes": str(target)}
-        table = catalog.create_table("db.t", SCHEMA, properties=properties)
-        before, started = peak_bytes(), time.perf_counter()
-        stream = pa.RecordBatchReader.from_batches(SCHEMA, batches(int(given.gigabytes * 10**9)))
-        table.append(stream)
-        seconds, peak = time.perf_counter() - started, peak_bytes()
-        sizes = sorted(size / target for size in table.inspect.files()["file_size_in_bytes"].to_pylist())
-        report = {
-            "format": given.format,
-            "gigabytes": given.gigabytes,
-            "seconds": round(seconds, 1),
-            "peak MiB": round(peak / MIB),
-            "MiB before": round(before / MIB),
-            "files": len(sizes),
-            # The last file holds the rows that are left.
-            "least and greatest size of the full files, of the target": [
-                round(sizes[min(1, len(sizes) - 1)], 3),
-                round(sizes[-1], 3),
-            ],
-            "rows": table.scan().count(),
-        }
-        print(json.dumps(report))
+        print(json.dumps(measured(given, folder)))
     finally:
         shutil.rmtree(folder)
 

@@ -21,9 +21,10 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import psutil
@@ -33,6 +34,9 @@ from icefloe.partitioning import PartitionField, PartitionSpec
 from icefloe.schema import Schema
 from icefloe.transforms import IdentityTransform
 from icefloe.types import DoubleType, IntegerType, LongType, NestedField, StringType
+
+if TYPE_CHECKING:
+    from icefloe.table import Table
 
 SCHEMA = Schema(
     NestedField(1, "id", LongType()),
@@ -173,57 +177,94 @@ def files_of(table: Any) -> dict[str, Any]:
     return found
 
 
-def main() -> None:
+def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--batches", type=int, default=1000)
     parser.add_argument("--rows", type=int, default=10_000)
     parser.add_argument("--folder", type=Path, help="directory for the tables; a temporary one by default")
     parser.add_argument("--without-spark", action="store_true")
-    given = parser.parse_args()
-    folder = Path(tempfile.mkdtemp(dir=given.folder))
-    properties = {"type": "sql", "uri": f"sqlite:///{folder}/catalog.db", "warehouse": f"{folder}/warehouse"}
-    options = {"catalog": "lake", **{f"catalog.{key}": value for key, value in properties.items()}}
-    try:
-        catalog = load_catalog("lake", **properties)
-        catalog.create_namespace("db")
-        kept = {"write.metadata.delete-after-commit.enabled": "true", "write.metadata.previous-versions-max": "5"}
-        source = catalog.create_table("db.source", SCHEMA, properties=kept)
-        target = catalog.create_table("db.target", SCHEMA, partition_spec=SPEC, properties=kept)
-        runs = in_this_process(options, "db.target") if given.without_spark else by_spark(options, "db.target", folder)
-        durations: list[dict[str, float]] = []
-        cpu: list[float] = []
-        resident: list[dict[str, float]] = []
-        for run in runs:
-            for batch in range(given.batches):
-                source.append(rows_of(batch, given.rows))
-                began = user_seconds()
-                durations.append(run())
-                cpu.append(user_seconds() - began)
-                resident.append(memory())
-        target.refresh()
-        source.refresh()
-        parts, checkpoint = windows(given.batches), folder / "checkpoint"
-        found: dict[str, Any] = {
-            "batches": given.batches,
-            "rows": target.scan().count(),
-            "snapshots": len(target.history()),
-            "files of the target": files_of(target),
-            "files of the source": files_of(source),
-            "files of the checkpoint": Counter(
-                path.relative_to(checkpoint).parts[0] for path in checkpoint.rglob("*") if path.is_file()
-            ),
-        }
-        for name in sorted({name for one in durations for name in one}):
+    return parser.parse_args()
+
+
+@dataclass
+class Costs:
+    """What each micro-batch cost.
+
+    Attributes:
+        durations: Seconds of each step, by its name.
+        cpu: User CPU seconds.
+        resident: Resident MiB after the micro-batch, by the role of the process.
+    """
+
+    durations: list[dict[str, float]] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+    resident: list[dict[str, float]] = field(default_factory=list)
+
+    def measure(self, run: Callable[[], dict[str, float]]) -> None:
+        """Run one micro-batch and record its costs."""
+        began = user_seconds()
+        self.durations.append(run())
+        self.cpu.append(user_seconds() - began)
+        self.resident.append(memory())
+
+    def figures(self) -> dict[str, Any]:
+        """Return the costs in parts of the run."""
+        parts = windows(len(self.cpu))
+        found: dict[str, Any] = {}
+        for name in sorted({name for one in self.durations for name in one}):
             found[f"seconds of {name}"] = {
-                part: seconds([one.get(name, 0.0) for one in durations[where]]) for part, where in parts.items()
+                part: seconds([one.get(name, 0.0) for one in self.durations[where]]) for part, where in parts.items()
             }
-        found["user CPU seconds"] = {part: seconds(cpu[where]) for part, where in parts.items()}
-        for role in resident[-1]:
+        found["user CPU seconds"] = {part: seconds(self.cpu[where]) for part, where in parts.items()}
+        for role in self.resident[-1]:
             found[f"resident MiB of {role}"] = {
-                part: round(statistics.median(one.get(role, 0.0) for one in resident[where]))
+                part: round(statistics.median(one.get(role, 0.0) for one in self.resident[where]))
                 for part, where in parts.items()
             }
-        json.dump(found, sys.stdout, indent=2)
+        return found
+
+
+def tables(properties: dict[str, str]) -> tuple[Table, Table]:
+    """Return a new source and a new target, which keep six metadata files."""
+    catalog = load_catalog("lake", **properties)
+    catalog.create_namespace("db")
+    kept = {"write.metadata.delete-after-commit.enabled": "true", "write.metadata.previous-versions-max": "5"}
+    source = catalog.create_table("db.source", SCHEMA, properties=kept)
+    return source, catalog.create_table("db.target", SCHEMA, partition_spec=SPEC, properties=kept)
+
+
+def measured(given: argparse.Namespace, folder: Path) -> dict[str, Any]:
+    """Run the micro-batches between new tables of a directory and return the figures."""
+    properties = {"type": "sql", "uri": f"sqlite:///{folder}/catalog.db", "warehouse": f"{folder}/warehouse"}
+    options = {"catalog": "lake", **{f"catalog.{key}": value for key, value in properties.items()}}
+    source, target = tables(properties)
+    costs = Costs()
+    runs = in_this_process(options, "db.target") if given.without_spark else by_spark(options, "db.target", folder)
+    for run in runs:
+        for batch in range(given.batches):
+            source.append(rows_of(batch, given.rows))
+            costs.measure(run)
+    target.refresh()
+    source.refresh()
+    checkpoint = folder / "checkpoint"
+    return {
+        "batches": given.batches,
+        "rows": target.scan().count(),
+        "snapshots": len(target.history()),
+        "files of the target": files_of(target),
+        "files of the source": files_of(source),
+        "files of the checkpoint": Counter(
+            path.relative_to(checkpoint).parts[0] for path in checkpoint.rglob("*") if path.is_file()
+        ),
+        **costs.figures(),
+    }
+
+
+def main() -> None:
+    given = arguments()
+    folder = Path(tempfile.mkdtemp(dir=given.folder))
+    try:
+        json.dump(measured(given, folder), sys.stdout, indent=2)
         print()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
