@@ -9,6 +9,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,32 +65,18 @@ def arguments() -> argparse.Namespace:
 
 def race(catalog: str, properties: Properties, library: str, processes: int, commits: int) -> Race:
     """Let processes append to a new table, and count its rows."""
-    identifier = ["races", f"{library}_{processes * commits}"]
+    identifier = ("races", f"{library}_{processes * commits}")
     with load_catalog(CATALOG, **properties) as client:
         if not client.namespace_exists("races"):
             client.create_namespace("races")
-        client.create_table(tuple(identifier), SCHEMA)
-        workers = [
-            subprocess.Popen([sys.executable, WORKER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-            for _ in range(processes)
-        ]
-        try:
+        client.create_table(identifier, SCHEMA)
+        with _workers(processes) as workers:
             for number, worker in enumerate(workers):
                 _send(worker, json.dumps([library, CATALOG, properties, identifier, number, commits]))
-            for worker in workers:
-                assert worker.stdout is not None
-                if worker.stdout.readline() != "ready\n":
-                    sys.exit(f"{catalog}, {library}: a process failed before the race")
-            started = time.monotonic()
-            for worker in workers:
-                _send(worker, "go")
-            repeated = [worker.communicate()[0] for worker in workers]
-            seconds = time.monotonic() - started
-        finally:
-            for worker in workers:
-                worker.kill()
-                worker.wait()
-        found = client.load_table(tuple(identifier)).scan().to_arrow()
+            if not all(_is_ready(worker) for worker in workers):
+                sys.exit(f"{catalog}, {library}: a process failed before the race")
+            repeated, seconds = _run(workers)
+        found = client.load_table(identifier).scan().to_arrow()
     distinct = found.group_by(["writer", "commit"]).aggregate([]).num_rows
     return Race(
         catalog=catalog,
@@ -96,9 +84,38 @@ def race(catalog: str, properties: Properties, library: str, processes: int, com
         commits=processes * commits,
         found=distinct,
         rows=found.num_rows,
-        repeated=sum(int(text) for text in repeated if text.strip()),
+        repeated=repeated,
         seconds=seconds,
     )
+
+
+@contextmanager
+def _workers(processes: int) -> Iterator[list[subprocess.Popen[str]]]:
+    """Start processes, which end with the block."""
+    workers = [
+        subprocess.Popen([sys.executable, WORKER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for _ in range(processes)
+    ]
+    try:
+        yield workers
+    finally:
+        for worker in workers:
+            worker.kill()
+            worker.wait()
+
+
+def _is_ready(worker: subprocess.Popen[str]) -> bool:
+    assert worker.stdout is not None
+    return worker.stdout.readline() == "ready\n"
+
+
+def _run(workers: list[subprocess.Popen[str]]) -> tuple[int, float]:
+    """Let processes that are ready append, and return the commits that they repeated and the seconds until the last one ended."""
+    started = time.monotonic()
+    for worker in workers:
+        _send(worker, "go")
+    repeated = [worker.communicate()[0] for worker in workers]
+    return sum(int(text) for text in repeated if text.strip()), time.monotonic() - started
 
 
 def _send(worker: subprocess.Popen[str], line: str) -> None:
