@@ -10,7 +10,7 @@ from icefloe.io.pyarrow import pyarrow_to_schema
 from icefloe.schema import Schema
 from icefloe.table.metadata import TableMetadata, new_table_metadata
 from icefloe.table.table_version import TableVersion
-from icefloe.table.update import AddSnapshotUpdate, TableRequirement, TableUpdate, update_table_metadata
+from icefloe.table.update import AddSnapshotUpdate, AssertCreate, TableRequirement, TableUpdate, update_table_metadata
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from icefloe.partitioning import PartitionSpec
+    from icefloe.table import Table
     from icefloe.table.environment import Environment
     from icefloe.table.sorting import SortOrder
 
@@ -28,6 +29,11 @@ def check_commit(table: object, requirements: object, updates: object) -> None:
         raise ValidationError(f"commit_table: expected a table, got {table!r}")
     checked_items("requirements", requirements, TableRequirement, "requirements of a commit")
     checked_items("updates", updates, TableUpdate, "updates of table metadata")
+
+
+def is_creation(table: Table, requirements: tuple[TableRequirement, ...]) -> bool:
+    """Return whether a commit creates its table, which has no metadata file yet. For a table that has one, the requirement is broken."""
+    return table.metadata_location == "" and any(isinstance(one, AssertCreate) for one in requirements)
 
 
 def new_metadata(  # noqa: PLR0913 - one for each part of a table

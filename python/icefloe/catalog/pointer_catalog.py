@@ -195,14 +195,12 @@ class PointerCatalog(Catalog):
     def commit_table(  # noqa: D102
         self, table: Table, requirements: tuple[TableRequirement, ...], updates: tuple[TableUpdate, ...]
     ) -> CommitTableResponse:
-        from icefloe.catalog.apply_commit import check_commit, check_same_uuid, updated_metadata
-        from icefloe.table.update import AssertCreate, update_table_metadata
+        from icefloe.catalog.apply_commit import check_commit, check_same_uuid, is_creation, updated_metadata
+        from icefloe.table.update import update_table_metadata
 
         check_commit(table, requirements, updates)
         namespace, name = split_table_identifier(table.name())
-        # A staged table has no metadata file yet; for any other table the requirement is broken.
-        staged = table.metadata_location == ""
-        if staged and any(isinstance(requirement, AssertCreate) for requirement in requirements):
+        if is_creation(table, requirements):
             created = update_table_metadata(table.metadata, updates, now_ms=self.environment.now_ms())
             return CommitTableResponse(created, self._publish_new((namespace, name), created))
         location = self._existing_pointer(namespace, name)

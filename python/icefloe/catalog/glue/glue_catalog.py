@@ -165,12 +165,21 @@ class GlueCatalog(MetastoreCatalog):
     def _rename(self, old: tuple[Identifier, str], new: tuple[Identifier, str]) -> None:
         """Create the new entry, take the old one out of use on the condition of its version, and delete it."""
         entry = self._existing_entry(*old)
+        self._create_renamed(new, entry)
+        self._retire_renamed(old, new, entry)
+        self._delete_renamed(old, new)
+
+    def _create_renamed(self, new: tuple[Identifier, str], entry: dict[str, Any]) -> None:
+        """Create the new entry. After a lost reply, an entry of the new name with the table's metadata is the created one."""
         location = entry["Parameters"][METADATA_LOCATION]
         try:
             self._create(new[0], {**accepted(entry), "Name": new[1]})
         except OutcomeUnknownError:
             if not _holds(lambda: self._pointer(*new) == location):
                 raise
+
+    def _retire_renamed(self, old: tuple[Identifier, str], new: tuple[Identifier, str], entry: dict[str, Any]) -> None:
+        """Take the old entry out of use; if that is refused, delete the new entry."""
         try:
             self._retire(old[0], entry)
         except OutcomeUnknownError as error:
@@ -183,6 +192,9 @@ class GlueCatalog(MetastoreCatalog):
             except (IcebergError, OutcomeUnknownError) as failed:
                 raise _both_names(old, new, failed) from error
             raise
+
+    def _delete_renamed(self, old: tuple[Identifier, str], new: tuple[Identifier, str]) -> None:
+        """Delete the old entry, which is out of use; a failure is a warning."""
         try:
             self._delete(*old)
         except (IcebergError, OutcomeUnknownError) as error:
@@ -190,7 +202,7 @@ class GlueCatalog(MetastoreCatalog):
                 f"table {dotted((*old[0], old[1]))} was renamed to {dotted((*new[0], new[1]))}, and its old entry, which is no Iceberg "
                 f"table any more, could not be deleted: {error}",
                 LeftoverFilesWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
 
     # ---- calls

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from icefloe.catalog.apply_commit import check_commit, check_same_uuid, new_metadata, updated_metadata
+from icefloe.catalog.apply_commit import check_commit, check_same_uuid, is_creation, new_metadata, updated_metadata
 from icefloe.catalog.catalog import Catalog, PropertiesUpdateSummary
 from icefloe.catalog.hadoop.local_warehouse import LocalWarehouse
 from icefloe.catalog.hadoop.object_warehouse import SCHEMES, ObjectWarehouse
@@ -42,7 +42,7 @@ from icefloe.table.metadata.files import (
 from icefloe.table.properties import properties_as_text
 from icefloe.table.properties.definitions import GC_ENABLED, METADATA_PATH
 from icefloe.table.sorting import UNSORTED_SORT_ORDER, SortOrder
-from icefloe.table.update import AssertCreate, SetLocationUpdate, update_table_metadata
+from icefloe.table.update import SetLocationUpdate, update_table_metadata
 from icefloe.typedef import EMPTY_DICT, Identifier, Properties
 
 if TYPE_CHECKING:
@@ -182,15 +182,9 @@ class HadoopCatalog(Catalog):
     ) -> CommitTableResponse:
         check_commit(table, requirements, updates)
         levels = table.name()
-        own = table.location()
-        if any(isinstance(update, SetLocationUpdate) and update.location != own for update in updates):
-            raise ValidationError(
-                f"table {dotted(levels)}: the location of a table in a hadoop catalog cannot be moved; append the rows to a new "
-                "table"
-            )
+        _check_not_moved(table, updates)
         self.check_location(table)
-        # A staged table has no version yet; for any other table the requirement is broken.
-        if table.metadata_location == "" and any(isinstance(requirement, AssertCreate) for requirement in requirements):
+        if is_creation(table, requirements):
             created = update_table_metadata(table.metadata, updates, now_ms=self.environment.now_ms())
             _check_hadoop_table(created)
             return CommitTableResponse(created, self._create(levels, created))
@@ -357,6 +351,15 @@ class HadoopCatalog(Catalog):
             raise self._no_table(levels) from error
         failures = failures + delete_files_elsewhere(self.file_io(), elsewhere)
         warn_of_leftovers(dotted(levels), failures)
+
+
+def _check_not_moved(table: Table, updates: tuple[TableUpdate, ...]) -> None:
+    """Raise ValidationError if an update sets another location: a table of a hadoop catalog is its directory."""
+    own = table.location()
+    if any(isinstance(update, SetLocationUpdate) and update.location != own for update in updates):
+        raise ValidationError(
+            f"table {dotted(table.name())}: the location of a table in a hadoop catalog cannot be moved; append the rows to a new table"
+        )
 
 
 def _check_hadoop_table(metadata: TableMetadata) -> None:

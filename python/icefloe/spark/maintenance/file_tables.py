@@ -88,19 +88,8 @@ class FileTable:
         """
         parts = _parts(name)
         database = parts[0] if len(parts) > 1 else spark.catalog.currentDatabase()
-        subject = f"table {database}.{parts[-1]}"
         own = f"{_CATALOG}.{_quoted(database)}.{_quoted(parts[-1])}"
-        if not spark.catalog.tableExists(own):
-            raise NoSuchTableError(
-                f"CALL {procedure}: Spark's own catalog has no {subject}; expected a table of Parquet, ORC or Avro files, or a "
-                "directory as in 'parquet.`/data/events`'"
-            )
-        described = _Description.of(spark, own)
-        if described.provider not in FORMATS or described.location is None:
-            raise ValidationError(
-                f"CALL {procedure}: {subject}: expected a table of Parquet, ORC or Avro files (USING or STORED AS parquet, orc or avro), "
-                f"got one of {described.provider}"
-            )
+        described = _described(spark, own, f"table {database}.{parts[-1]}", procedure)
         columns = schema_from_spark(spark.table(own).schema)
         kinds = {one: _partition_type(columns, one, procedure) for one in described.partition_columns}
         arrow = columns.as_arrow()
@@ -110,7 +99,7 @@ class FileTable:
             database=database,
             name=parts[-1],
             file_format=described.provider,
-            location=described.location,
+            location=str(described.location),
             is_external=described.is_external,
             schema=arrow.remove_metadata(),
             partition_types=kinds,
@@ -139,6 +128,27 @@ class FileTable:
     @property
     def _own(self) -> str:
         return f"{_CATALOG}.{_quoted(self.database)}.{_quoted(self.name)}"
+
+
+def _described(spark: Any, own: str, subject: str, procedure: str) -> _Description:
+    """Return Spark's description of a table of files, whose location is set.
+
+    Raises:
+        NoSuchTableError: Spark's own catalog has no such table.
+        ValidationError: The table is not of Parquet, ORC or Avro files.
+    """
+    if not spark.catalog.tableExists(own):
+        raise NoSuchTableError(
+            f"CALL {procedure}: Spark's own catalog has no {subject}; expected a table of Parquet, ORC or Avro files, or a "
+            "directory as in 'parquet.`/data/events`'"
+        )
+    described = _Description.of(spark, own)
+    if described.provider not in FORMATS or described.location is None:
+        raise ValidationError(
+            f"CALL {procedure}: {subject}: expected a table of Parquet, ORC or Avro files (USING or STORED AS parquet, orc or avro), "
+            f"got one of {described.provider}"
+        )
+    return described
 
 
 def _format(provider: str, serde: str) -> str:

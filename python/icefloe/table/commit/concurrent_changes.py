@@ -93,12 +93,11 @@ def changes_since(
     if head.snapshot_id == start_id:
         return None
     walked = _walk(metadata, start_id, head)
-    ids = pa.array([snapshot.snapshot_id for snapshot in walked], pa.int64())
-    overwrites = pa.array(
-        [s.snapshot_id for s in walked if s.operation in (Operation.OVERWRITE, Operation.REPLACE)], pa.int64()
-    )
-    replacements = pa.array([s.snapshot_id for s in walked if s.operation == Operation.REPLACE], pa.int64())
-    entries = _entries(io, metadata, walked, ids)
+    return _changes_of(walked, _entries(io, metadata, walked))
+
+
+def _changes_of(walked: list[Snapshot], entries: pa.Table) -> ConcurrentChanges:
+    """Return the files of the entries that the walked snapshots added or removed, by their content and operation."""
     added = entries.filter(pc.equal(entries.column("status"), ADDED))
     removed = entries.filter(
         pc.and_(pc.equal(entries.column("status"), DELETED), pc.equal(entries.column("content"), 0))
@@ -107,11 +106,18 @@ def changes_since(
     return ConcurrentChanges(
         added_data=added.filter(is_data),
         removed_data=removed,
-        overwritten_data=removed.filter(pc.is_in(removed.column("snapshot_id"), overwrites)),
+        overwritten_data=removed.filter(
+            pc.is_in(removed.column("snapshot_id"), _ids(walked, Operation.OVERWRITE, Operation.REPLACE))
+        ),
         added_deletes=added.filter(pc.invert(is_data)),
-        replacements=replacements,
+        replacements=_ids(walked, Operation.REPLACE),
         rewrites=_rewrites(walked, entries),
     )
+
+
+def _ids(walked: list[Snapshot], *operations: Operation) -> pa.Array:
+    """Return the ids of the snapshots of some operations."""
+    return pa.array([snapshot.snapshot_id for snapshot in walked if snapshot.operation in operations], pa.int64())
 
 
 def _rewrites(walked: list[Snapshot], entries: pa.Table) -> pa.Array:
@@ -154,7 +160,7 @@ def _walk(metadata: TableMetadata, start_id: int | None, head: Snapshot) -> list
     )
 
 
-def _entries(io: FileIO, metadata: TableMetadata, walked: list[Snapshot], ids: pa.Array) -> pa.Table:
+def _entries(io: FileIO, metadata: TableMetadata, walked: list[Snapshot]) -> pa.Table:
     """Return the entries that the walked snapshots added or removed."""
     written = []
     for snapshot in walked:
@@ -168,4 +174,5 @@ def _entries(io: FileIO, metadata: TableMetadata, walked: list[Snapshot], ids: p
         keep="all",
     )
     table = entries.select(_COLUMNS)
+    ids = pa.array([snapshot.snapshot_id for snapshot in walked], pa.int64())
     return table.filter(pc.is_in(table.column("snapshot_id"), ids))

@@ -30,35 +30,44 @@ MAX_OVERLAP = 4.0
 def check_manifests(facts: TableFacts) -> Iterator[Finding]:
     """Yield the findings on manifests: too many, and ranges of partition values that overlap."""
     count = facts.manifests.num_rows
-    if count == 0:
+    if count == 0 or count < facts.threshold(MIN_MANIFESTS):
         return
-    size: int = pc.sum(facts.manifests.column("manifest_length")).as_py()
     least = count_after_rewrite(facts.metadata, facts.manifests, facts.threshold(MANIFEST_TARGET_SIZE))
-    minimum = facts.threshold(MIN_MANIFESTS)
-    overlap = manifest_overlap(facts)
-    is_many = count >= minimum and count >= 2 * least
+    is_many = count >= 2 * least
     if is_many:
-        yield Finding(
-            "many-manifests",
-            Severity.WARNING,
-            f"{count_text(count, 'manifest')} of {bytes_text(size // count)} on average; {count_text(least, 'manifest')} would hold the "
-            "same entries, and planning opens each.",
-            {"manifests": count, "bytes": size, "manifests_after_rewrite": least},
-            facts.command("rewrite-manifests"),
-        )
+        yield _many_manifests(facts, least)
     own = manifests_with(facts.manifests, DATA, facts.metadata.default_spec_id)
-    can_change = not is_of_one_rewrite(facts.metadata, own, None)
-    if overlap is not None and count >= minimum and overlap > MAX_OVERLAP and can_change:
-        # A rewrite without settings leaves manifests that are full.
-        by = () if least < count else ("--by", facts.metadata.spec().fields[0].name)
-        yield Finding(
-            "overlapping-manifests",
-            Severity.INFO if is_many else Severity.WARNING,
-            f"A filter on one value of the first partition field opens {overlap:.0f} of {count:,} manifests on average, because their "
-            "ranges of partition values overlap.",
-            {"manifests": count, "average_overlap": round(overlap, 1)},
-            facts.command("rewrite-manifests", *by),
-        )
+    overlap = None if is_of_one_rewrite(facts.metadata, own, None) else manifest_overlap(facts)
+    if overlap is not None and overlap > MAX_OVERLAP:
+        severity = Severity.INFO if is_many else Severity.WARNING
+        yield _overlapping_manifests(facts, least, overlap, severity)
+
+
+def _many_manifests(facts: TableFacts, least: int) -> Finding:
+    count = facts.manifests.num_rows
+    size: int = pc.sum(facts.manifests.column("manifest_length")).as_py()
+    return Finding(
+        "many-manifests",
+        Severity.WARNING,
+        f"{count_text(count, 'manifest')} of {bytes_text(size // count)} on average; {count_text(least, 'manifest')} would hold the "
+        "same entries, and planning opens each.",
+        {"manifests": count, "bytes": size, "manifests_after_rewrite": least},
+        facts.command("rewrite-manifests"),
+    )
+
+
+def _overlapping_manifests(facts: TableFacts, least: int, overlap: float, severity: Severity) -> Finding:
+    count = facts.manifests.num_rows
+    # A rewrite without settings leaves manifests that are full.
+    by = () if least < count else ("--by", facts.metadata.spec().fields[0].name)
+    return Finding(
+        "overlapping-manifests",
+        severity,
+        f"A filter on one value of the first partition field opens {overlap:.0f} of {count:,} manifests on average, because their "
+        "ranges of partition values overlap.",
+        {"manifests": count, "average_overlap": round(overlap, 1)},
+        facts.command("rewrite-manifests", *by),
+    )
 
 
 def manifest_overlap(facts: TableFacts) -> float | None:

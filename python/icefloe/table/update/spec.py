@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from icefloe.table.metadata import TableMetadata
+    from icefloe.types import NestedField
 
 
 class UpdateSpec(UpdateBuilder):
@@ -78,14 +79,8 @@ class UpdateSpec(UpdateBuilder):
             ResolveError: The schema has no such column.
             ValidationError: The transform does not apply to the column, or the column has it already, or the name is in use.
         """
-        schema = self._metadata.schema()
-        source = schema.find_field(source_column_name, self._case_sensitive)
-        made = parse_transform(transform)
-        if isinstance(made, (UnknownTransform, VoidTransform)) or not made.can_transform(source.field_type):
-            raise ValidationError(
-                f"transform {made} does not apply to column {source_column_name!r} of type {source.field_type}; "
-                "choose another transform"
-            )
+        source = self._metadata.schema().find_field(source_column_name, self._case_sensitive)
+        made = _applicable(parse_transform(transform), source_column_name, source)
         if partition_field_name is not None:
             _check_name(partition_field_name)
         existing = self._by_transform.get((source.field_id, str(made)))
@@ -97,17 +92,25 @@ class UpdateSpec(UpdateBuilder):
         self._check_not_partitioned(source.field_id, made)
         field = self._earlier_field(source.field_id, made, partition_field_name)
         if field is None:
-            column = schema.find_column_name(source.field_id) or source.name
-            name = default_name(column, made) if partition_field_name is None else partition_field_name
-            field = PartitionField(source.field_id, self._last_id + 1, made, name)
+            field = self._new_field(source, made, partition_field_name)
         elif field.field_id in {one.field_id for one in self._base.fields}:
             # A void field that format version 1 left behind: the reused field takes its id.
             self._removed.add(field.field_id)
-        PartitionSpec(field).check_names(schema)
+        self._append(field)
+        return self
+
+    def _new_field(self, source: NestedField, transform: Transform, name: str | None) -> PartitionField:
+        if name is None:
+            column = self._metadata.schema().find_column_name(source.field_id) or source.name
+            name = default_name(column, transform)
+        return PartitionField(source.field_id, self._last_id + 1, transform, name)
+
+    def _append(self, field: PartitionField) -> None:
+        """Add a field whose name is checked and freed of void fields."""
+        PartitionSpec(field).check_names(self._metadata.schema())
         self._free_name(field.name)
         self._last_id = max(self._last_id, field.field_id)
         self._added.append(field)
-        return self
 
     def add_identity(self, source_column_name: str) -> Self:
         """Add the values of a column as a partition field."""
@@ -237,6 +240,15 @@ class UpdateSpec(UpdateBuilder):
             self._new_names[name] = _numbered_name(present)
         elif present is not None:
             self.rename_field(name, _numbered_name(present))
+
+
+def _applicable(transform: Transform, column: str, source: NestedField) -> Transform:
+    """Return a transform, or raise ValidationError if it does not apply to a column."""
+    if isinstance(transform, (UnknownTransform, VoidTransform)) or not transform.can_transform(source.field_type):
+        raise ValidationError(
+            f"transform {transform} does not apply to column {column!r} of type {source.field_type}; choose another transform"
+        )
+    return transform
 
 
 def _key(field: PartitionField) -> tuple[int, str]:
