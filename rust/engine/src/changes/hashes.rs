@@ -93,14 +93,7 @@ impl Hashes {
     }
 
     fn spill(&mut self) -> Result<()> {
-        let spill = match &mut self.spill {
-            Some(spill) => spill,
-            none => none.insert(Spill::new(SHARES)?),
-        };
-        for (number, share) in self.shares.iter_mut().enumerate() {
-            spill.write(number, share)?;
-            share.clear();
-        }
+        Spill::move_all(&mut self.spill, &mut self.shares)?;
         self.words = 0;
         Ok(())
     }

@@ -10,7 +10,7 @@ use icefloe_format::Error as FormatError;
 use roaring::RoaringTreemap;
 
 use crate::error::{Error, Result};
-use crate::resolve::columns::{BatchPlan, FileFacts};
+use crate::resolve::columns::BatchPlan;
 use crate::resolve::deleted_rows::DeletedRows;
 use crate::resolve::file_columns::FileColumn;
 use crate::resolve::key_filters::KeyFilters;
@@ -62,17 +62,7 @@ impl WholeRows {
         what: &'static str,
         widened: impl Fn(BTreeSet<usize>) -> BTreeSet<usize>,
     ) -> Result<Self> {
-        let facts = FileFacts {
-            what,
-            columns,
-            descriptor: None,
-            location: request.location,
-            spec_id: request.spec_id,
-            task: request.task,
-            identities: &request.identities,
-            partition: &request.partition,
-            deleted: request.marked.as_ref(),
-        };
+        let facts = request.facts(what, columns, None);
         let alone = request.tests(&facts)?;
         let leaves = alone.iter().flat_map(|test| test.columns().leaves.iter().copied()).collect();
         let (projection, views) = (request.projection, request.string_views);

@@ -50,14 +50,7 @@ impl<const WIDTH: usize> Shares<WIDTH> {
     }
 
     fn write(&mut self) -> Result<()> {
-        let spill = match &mut self.spill {
-            Some(spill) => spill,
-            none => none.insert(Spill::new(SHARES)?),
-        };
-        for (share, held) in self.held.iter_mut().enumerate() {
-            spill.write(share, held)?;
-            held.clear();
-        }
+        Spill::move_all(&mut self.spill, &mut self.held)?;
         self.words = 0;
         Ok(())
     }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Int32Type, Int64Type};
-use arrow_array::{Array, ArrayRef, BooleanArray, Int32Array, Int64Array, RecordBatch};
+use arrow_array::types::{ArrowPrimitiveType, Int32Type, Int64Type};
+use arrow_array::{Array, ArrayRef, BooleanArray, Int32Array, PrimitiveArray, RecordBatch};
 use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt};
 use icefloe_format::Error as FormatError;
@@ -168,6 +168,10 @@ pub async fn write_manifest_list(
 const FILE_COUNTS: [&str; 3] = ["existing_files_count", "added_files_count", "deleted_files_count"];
 const ROW_COUNTS: [&str; 3] = ["existing_rows_count", "added_rows_count", "deleted_rows_count"];
 
+/// Files and rows of the existing, added and deleted entries of manifests, by row of their list.
+type CountsByRow = BTreeMap<usize, [(i32, i64); 3]>;
+
+/// Return manifests with all counts: those that the list lacks are counted in the manifest.
 async fn with_counts(io: &FileIo, manifests: RecordBatch) -> Result<RecordBatch> {
     let names = FILE_COUNTS.iter().chain(&ROW_COUNTS);
     let columns: Vec<&ArrayRef> = names.filter_map(|name| manifests.column_by_name(name)).collect();
@@ -177,8 +181,24 @@ async fn with_counts(io: &FileIo, manifests: RecordBatch) -> Result<RecordBatch>
     if lacking.is_empty() {
         return Ok(manifests);
     }
-    let (rows, _) = manifest_rows(&manifests)?;
-    let paths = lacking.iter().filter_map(|row| Some((*row, rows.get(*row)?.path.clone())));
+    let counted = counted(io, &manifests, &lacking).await?;
+    let mut arrays = manifests.columns().to_vec();
+    for (field, array) in manifest_file_schema().fields().iter().zip(&mut arrays) {
+        let position = |names: &[&str; 3]| names.iter().position(|name| name == field.name());
+        if let Some(status) = position(&FILE_COUNTS) {
+            *array = filled::<Int32Type>(array, |row| Some(counted.get(&row)?.get(status)?.0));
+        } else if let Some(status) = position(&ROW_COUNTS) {
+            *array = filled::<Int64Type>(array, |row| Some(counted.get(&row)?.get(status)?.1));
+        }
+    }
+    RecordBatch::try_new(manifests.schema(), arrays)
+        .map_err(|error| FormatError::invalid("manifests", error.to_string()).into())
+}
+
+/// Read the manifests of `rows` of a list and count their entries.
+async fn counted(io: &FileIo, manifests: &RecordBatch, rows: &[usize]) -> Result<CountsByRow> {
+    let (files, _) = manifest_rows(manifests)?;
+    let paths = rows.iter().filter_map(|row| Some((*row, files.get(*row)?.path.clone())));
     let counted = futures::stream::iter(paths.collect::<Vec<_>>())
         .map(|(row, path)| async move {
             let bytes = io.read(&path).await?;
@@ -188,24 +208,16 @@ async fn with_counts(io: &FileIo, manifests: RecordBatch) -> Result<RecordBatch>
             Ok::<_, Error>((row, counts.await?))
         })
         .buffered(CONCURRENCY);
-    let counted: BTreeMap<usize, [(i32, i64); 3]> = counted.try_collect().await?;
-    let mut arrays = manifests.columns().to_vec();
-    for (field, array) in manifest_file_schema().fields().iter().zip(&mut arrays) {
-        let position = |names: &[&str; 3]| names.iter().position(|name| name == field.name());
-        if let Some(status) = position(&FILE_COUNTS) {
-            let found = array.as_primitive::<Int32Type>().iter().enumerate();
-            let count = |row| Some(counted.get(&row)?.get(status)?.0);
-            *array =
-                Arc::new(found.map(|(row, n)| n.or_else(|| count(row))).collect::<Int32Array>());
-        } else if let Some(status) = position(&ROW_COUNTS) {
-            let found = array.as_primitive::<Int64Type>().iter().enumerate();
-            let count = |row| Some(counted.get(&row)?.get(status)?.1);
-            *array =
-                Arc::new(found.map(|(row, n)| n.or_else(|| count(row))).collect::<Int64Array>());
-        }
-    }
-    RecordBatch::try_new(manifests.schema(), arrays)
-        .map_err(|error| FormatError::invalid("manifests", error.to_string()).into())
+    counted.try_collect().await
+}
+
+/// Return a column with nulls replaced by the value of their row, if there is one.
+fn filled<T: ArrowPrimitiveType>(
+    column: &ArrayRef,
+    value: impl Fn(usize) -> Option<T::Native>,
+) -> ArrayRef {
+    let found = column.as_primitive::<T>().iter().enumerate();
+    Arc::new(found.map(|(row, found)| found.or_else(|| value(row))).collect::<PrimitiveArray<T>>())
 }
 
 /// Store a manifest or manifest list under a new location.

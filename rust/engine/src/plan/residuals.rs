@@ -51,8 +51,7 @@ pub(super) fn of(
 pub(super) fn joined<'a>(
     parts: impl Iterator<Item = (&'a Residuals, Range<usize>)>,
 ) -> Result<Residuals> {
-    let mut known: HashMap<&str, i32> = HashMap::new();
-    let (mut texts, mut indices) = (StringBuilder::new(), Vec::new());
+    let (mut texts, mut indices) = (DistinctTexts::default(), Vec::new());
     for (column, rows) in parts {
         let values = column.values().as_string::<i32>();
         let mut of_column: HashMap<i32, i32> = HashMap::new();
@@ -65,26 +64,37 @@ pub(super) fn joined<'a>(
                 indices.push(Some(*index));
                 continue;
             }
-            let text = values.value(usize::try_from(key).unwrap_or_default());
-            let index = match known.get(text) {
-                Some(index) => *index,
-                None => {
-                    let bytes = texts.values_slice().len().saturating_add(text.len());
-                    let index = i32::try_from(known.len()).ok();
-                    let index = index.filter(|_| i32::try_from(bytes).is_ok()).ok_or_else(|| {
-                        let reason = "expected residuals of at most 2 GiB for the files of the plan; use a shorter filter";
-                        FormatError::invalid("filter", reason)
-                    })?;
-                    texts.append_value(text);
-                    known.insert(text, index);
-                    index
-                }
-            };
+            let index = texts.index_of(values.value(usize::try_from(key).unwrap_or_default()))?;
             of_column.insert(key, index);
             indices.push(Some(index));
         }
     }
-    Residuals::try_new(Int32Array::from(indices), Arc::new(texts.finish())).map_err(invalid)
+    Residuals::try_new(Int32Array::from(indices), Arc::new(texts.texts.finish())).map_err(invalid)
+}
+
+/// The distinct texts of several columns, in the order of their first use.
+#[derive(Default)]
+struct DistinctTexts<'a> {
+    texts: StringBuilder,
+    known: HashMap<&'a str, i32>,
+}
+
+impl<'a> DistinctTexts<'a> {
+    /// Return the index of a text, which is added if it is new.
+    fn index_of(&mut self, text: &'a str) -> Result<i32> {
+        if let Some(index) = self.known.get(text) {
+            return Ok(*index);
+        }
+        let bytes = self.texts.values_slice().len().saturating_add(text.len());
+        let index = i32::try_from(self.known.len()).ok();
+        let index = index.filter(|_| i32::try_from(bytes).is_ok()).ok_or_else(|| {
+            let reason = "expected residuals of at most 2 GiB for the files of the plan; use a shorter filter";
+            FormatError::invalid("filter", reason)
+        })?;
+        self.texts.append_value(text);
+        self.known.insert(text, index);
+        Ok(index)
+    }
 }
 
 /// Return the files of a plan with only the texts of their own residuals.

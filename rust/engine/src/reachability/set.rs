@@ -56,17 +56,7 @@ impl ReachableFiles {
         let named: Vec<_> = others.iter().chain(&roots.lists).map(absolute).collect();
         let mut identities: Vec<_> =
             prefixes.identities(named.iter().map(String::as_str)).collect();
-        let mut manifests = HashMap::new();
-        for manifest in without_list(io, &prefixes, roots.manifests) {
-            manifests.entry(manifest.identity).or_insert(manifest.path);
-        }
-        let lists = read_lists(io, &prefixes, roots.lists);
-        pin_mut!(lists);
-        while let Some(found) = lists.next().await {
-            for manifest in found.map_err(|(_, error)| error)? {
-                manifests.entry(manifest.identity).or_insert(manifest.path);
-            }
-        }
+        let manifests = distinct_manifests(io, &prefixes, roots).await?;
         identities.extend(manifests.keys());
         let (of_files, io_of_files) = (Arc::clone(&prefixes), io.clone());
         let found = read_manifests(io, manifests.into_values().collect(), move |files| {
@@ -153,6 +143,26 @@ impl EqualNames {
         scheme(listed) == scheme(reachable)
             && (reachable.authority.is_empty() || authority(listed) == authority(reachable))
     }
+}
+
+/// Return the path of each manifest of snapshots, once for all lists that name it.
+async fn distinct_manifests(
+    io: &FileIo,
+    prefixes: &Arc<Prefixes>,
+    roots: Roots,
+) -> Result<HashMap<Identity, String>> {
+    let mut manifests = HashMap::new();
+    for manifest in without_list(io, prefixes, roots.manifests) {
+        manifests.entry(manifest.identity).or_insert(manifest.path);
+    }
+    let lists = read_lists(io, prefixes, roots.lists);
+    pin_mut!(lists);
+    while let Some(found) = lists.next().await {
+        for manifest in found.map_err(|(_, error)| error)? {
+            manifests.entry(manifest.identity).or_insert(manifest.path);
+        }
+    }
+    Ok(manifests)
 }
 
 fn equal_name(names: &HashMap<String, String>, name: &str) -> String {

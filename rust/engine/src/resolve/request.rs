@@ -6,9 +6,11 @@ use std::sync::Arc;
 
 use icefloe_format::predicate::{BoundPredicate, Predicate};
 use icefloe_format::spec::{Datum, Schema};
+use parquet::schema::types::SchemaDescriptor;
 use roaring::RoaringTreemap;
 
 use super::columns::FileFacts;
+use super::file_columns::FileColumn;
 use super::key_set::KeySet;
 use super::row_filter::RowTest;
 use crate::bytes::data_file::{DataFile, TailFetch};
@@ -92,6 +94,27 @@ impl<'a> FileRequest<'a> {
     /// The errors of [`DataFile::open`].
     pub(crate) fn file(&self) -> Result<DataFile> {
         DataFile::opened(self.tail.take(), self.io, self.location)
+    }
+
+    /// Return the columns of the file with the values that all of its rows share. `what` names the file in error messages,
+    /// `descriptor` has the leaves of a Parquet file.
+    pub(crate) fn facts<'f>(
+        &'f self,
+        what: &'static str,
+        columns: &'f [FileColumn],
+        descriptor: Option<&'f SchemaDescriptor>,
+    ) -> FileFacts<'f> {
+        FileFacts {
+            what,
+            columns,
+            descriptor,
+            location: self.location,
+            spec_id: self.spec_id,
+            task: self.task,
+            identities: &self.identities,
+            partition: &self.partition,
+            deleted: self.marked.as_ref(),
+        }
     }
 
     /// Return the tests that every row must pass.

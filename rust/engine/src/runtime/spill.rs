@@ -38,6 +38,19 @@ impl Spill {
         Ok(())
     }
 
+    /// Move the numbers of all shares to a spill, which the first call creates.
+    pub(crate) fn move_all(spill: &mut Option<Self>, shares: &mut [Vec<u64>]) -> Result<()> {
+        let spill = match spill {
+            Some(spill) => spill,
+            none => none.insert(Self::new(shares.len())?),
+        };
+        for (share, numbers) in shares.iter_mut().enumerate() {
+            spill.write(share, numbers)?;
+            numbers.clear();
+        }
+        Ok(())
+    }
+
     /// Return the count of writes of a share.
     pub(crate) fn writes(&self, share: usize) -> usize {
         self.writes.get(share).map_or(0, Vec::len)

@@ -176,18 +176,7 @@ impl AvroType {
             Kind::Record(record) => record.fields.iter().map(|f| &f.field_type).collect(),
             _ => Vec::new(),
         };
-        let min_bytes = match &kind {
-            Kind::Null => 0,
-            Kind::Float => 4,
-            Kind::Double => 8,
-            Kind::Fixed(size) => *size,
-            Kind::Union(branches) => {
-                let smallest = branches.iter().map(|b| b.min_bytes).min().unwrap_or(0);
-                smallest.saturating_add(1)
-            }
-            Kind::Record(_) => total(children.iter().map(|child| child.min_bytes)),
-            _ => 1,
-        };
+        let min_bytes = min_bytes(&kind);
         let nodes = total(children.iter().map(|child| child.nodes)).saturating_add(1);
         let weightless = total(children.iter().map(|child| child.weightless));
         let weightless = weightless.saturating_add(usize::from(min_bytes == 0));
@@ -204,6 +193,21 @@ impl AvroType {
             )));
         }
         Ok(Self { kind, logical, min_bytes, nodes, weightless, height })
+    }
+}
+
+fn min_bytes(kind: &Kind) -> usize {
+    match kind {
+        Kind::Null => 0,
+        Kind::Float => 4,
+        Kind::Double => 8,
+        Kind::Fixed(size) => *size,
+        Kind::Union(branches) => {
+            let smallest = branches.iter().map(|branch| branch.min_bytes).min().unwrap_or(0);
+            smallest.saturating_add(1)
+        }
+        Kind::Record(record) => total(record.fields.iter().map(|field| field.field_type.min_bytes)),
+        _ => 1,
     }
 }
 

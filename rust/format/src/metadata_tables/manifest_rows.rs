@@ -8,7 +8,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
 use arrow_array::{
     Array, ArrayRef, BinaryArray, BooleanArray, Int32Array, ListArray, RecordBatch,
-    RecordBatchOptions, StructArray,
+    RecordBatchOptions, StringArray, StructArray,
 };
 use arrow_buffer::OffsetBuffer;
 use arrow_schema::{DataType, Schema as ArrowSchema};
@@ -88,51 +88,78 @@ fn counts(rows: &RecordBatch, kind: &str, content: i32) -> Result<ArrayRef> {
 
 /// Return the partition summaries with bounds as text. A manifest without summaries has none.
 fn summaries(rows: &RecordBatch, specs: &ManifestSpecs, field: &NestedField) -> Result<ArrayRef> {
-    let unexpected = || Error::invalid("partitions", "expected a list of partition summaries");
-    let lists = part(rows, "partitions")?.as_list_opt::<i32>().ok_or_else(unexpected)?;
-    let spec_ids = ints(rows, "partition_spec_id")?;
+    let lists = part(rows, "partitions")?.as_list_opt::<i32>().ok_or_else(no_summaries)?;
     let found = FieldSummaries::of(lists)?;
-    let (mut lower, mut upper) = (StringBuilder::new(), StringBuilder::new());
-    let mut order = Vec::new();
-    let mut lengths = Vec::with_capacity(lists.len());
-    for row in 0..lists.len() {
-        let ends = lists.value_offsets().get(row..row + 2).unwrap_or_default();
-        let [start, end] = *ends else { return Err(unexpected()) };
-        let range = if lists.is_valid(row) { start..end } else { 0..0 };
-        let spec = spec_ids.is_valid(row).then(|| specs.get(&spec_ids.value(row))).flatten();
-        lengths.push(range.len());
-        for (place, entry) in range.enumerate() {
-            let entry = usize::try_from(entry).map_err(|_| unexpected())?;
-            lower.append_option(text(spec, place, found.lower, entry)?);
-            upper.append_option(text(spec, place, found.upper, entry)?);
-            order.push(entry);
-        }
-    }
-    let flags = |column: &BooleanArray, missing: Option<bool>| -> ArrayRef {
-        let flag = |entry: &usize| {
-            if column.is_valid(*entry) { Some(column.value(*entry)) } else { missing }
-        };
-        Arc::new(order.iter().map(flag).collect::<BooleanArray>())
-    };
+    let listed = Listed::of(lists, &found, ints(rows, "partition_spec_id")?, specs)?;
     let DataType::List(element) = type_to_arrow(&field.field_type, ArrowOptions::default()) else {
-        return Err(unexpected());
+        return Err(no_summaries());
     };
-    let DataType::Struct(fields) = element.data_type() else { return Err(unexpected()) };
+    let DataType::Struct(fields) = element.data_type() else { return Err(no_summaries()) };
     let nan_default =
         fields.find("contains_nan").and_then(|(_, nan)| (!nan.is_nullable()).then_some(false));
     let columns = vec![
-        flags(found.contains_null, Some(false)),
-        flags(found.contains_nan, nan_default),
-        Arc::new(lower.finish()),
-        Arc::new(upper.finish()),
+        listed.flags(found.contains_null, Some(false)),
+        listed.flags(found.contains_nan, nan_default),
+        Arc::new(listed.lower),
+        Arc::new(listed.upper),
     ];
     let invalid =
         |error: arrow_schema::ArrowError| Error::invalid("partition_summaries", error.to_string());
     let values = StructArray::try_new(fields.clone(), columns, None).map_err(invalid)?;
     let nulls = lists.nulls().filter(|_| !field.required).cloned();
-    ListArray::try_new(element, OffsetBuffer::from_lengths(lengths), Arc::new(values), nulls)
+    let offsets = OffsetBuffer::from_lengths(listed.lengths);
+    ListArray::try_new(element, offsets, Arc::new(values), nulls)
         .map(|list| Arc::new(list) as ArrayRef)
         .map_err(invalid)
+}
+
+fn no_summaries() -> Error {
+    Error::invalid("partitions", "expected a list of partition summaries")
+}
+
+/// The summaries in the lists of all manifests, in their order.
+struct Listed {
+    /// Index of each summary.
+    entries: Vec<usize>,
+    /// Number of summaries of each manifest.
+    lengths: Vec<usize>,
+    lower: StringArray,
+    upper: StringArray,
+}
+
+impl Listed {
+    fn of(
+        lists: &ListArray,
+        found: &FieldSummaries<'_>,
+        spec_ids: &Int32Array,
+        specs: &ManifestSpecs,
+    ) -> Result<Self> {
+        let (mut lower, mut upper) = (StringBuilder::new(), StringBuilder::new());
+        let mut entries = Vec::new();
+        let mut lengths = Vec::with_capacity(lists.len());
+        for row in 0..lists.len() {
+            let ends = lists.value_offsets().get(row..row + 2).unwrap_or_default();
+            let [start, end] = *ends else { return Err(no_summaries()) };
+            let range = if lists.is_valid(row) { start..end } else { 0..0 };
+            let spec = spec_ids.is_valid(row).then(|| specs.get(&spec_ids.value(row))).flatten();
+            lengths.push(range.len());
+            for (place, entry) in range.enumerate() {
+                let entry = usize::try_from(entry).map_err(|_| no_summaries())?;
+                lower.append_option(text(spec, place, found.lower, entry)?);
+                upper.append_option(text(spec, place, found.upper, entry)?);
+                entries.push(entry);
+            }
+        }
+        Ok(Self { entries, lengths, lower: lower.finish(), upper: upper.finish() })
+    }
+
+    /// Return a flag of each summary, and `missing` where it is null.
+    fn flags(&self, column: &BooleanArray, missing: Option<bool>) -> ArrayRef {
+        let flag = |entry: &usize| {
+            if column.is_valid(*entry) { Some(column.value(*entry)) } else { missing }
+        };
+        Arc::new(self.entries.iter().map(flag).collect::<BooleanArray>())
+    }
 }
 
 /// Return the text of a bound: `null` without a bound, `None` where its field or type is unknown.

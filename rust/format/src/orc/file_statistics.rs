@@ -1,12 +1,9 @@
 //! Statistics of the columns of a whole ORC file, which its footer holds.
 
+use super::bounds::{Bound, Bounds, INSTANT, are_reliable, bounds_in};
 use super::chunks::decompressed;
 use super::footer::Footer;
 use super::postscript::Postscript;
-use super::statistics::{
-    BOOLEAN, Bound, Bounds, CORRECT_BOUNDS_VERSION, DATE, FLOATS, INSTANT, INTEGERS, STRING,
-    TIMESTAMP, booleans, doubles, integers, texts, timestamps,
-};
 use super::types::DECIMAL;
 use super::wire::Fields;
 use crate::Result;
@@ -47,11 +44,10 @@ impl FileStatistics {
     /// # Errors
     /// [`crate::Error::Corrupt`] for statistics that cannot be parsed.
     pub fn parse(bytes: &[u8], postscript: &Postscript, footer: &Footer) -> Result<Self> {
-        let has_unions = footer.types.iter().any(|found| found.is_union());
-        let Some(message) = decompressed(bytes, postscript)? else { return Ok(Self::default()) };
-        if has_unions || postscript.writer_version < CORRECT_BOUNDS_VERSION {
+        if !are_reliable(postscript, footer) {
             return Ok(Self::default());
         }
+        let Some(message) = decompressed(bytes, postscript)? else { return Ok(Self::default()) };
         let mut columns = Vec::with_capacity(footer.types.len());
         for field in Fields::of(&message) {
             if let (7, statistics) = field? {
@@ -65,9 +61,7 @@ impl FileStatistics {
         if columns.len() != footer.types.len() {
             return Ok(Self::default());
         }
-        let types = footer.types.iter().enumerate();
-        let leaves = types.filter(|(_, found)| !found.has_children());
-        Ok(Self { columns, leaves: leaves.map(|(number, _)| number).collect() })
+        Ok(Self { columns, leaves: footer.leaves().map(|(number, _)| number).collect() })
     }
 
     /// Return the statistics of a column, numbered depth first; the root is column 0.
@@ -98,18 +92,14 @@ fn of_column(message: &[u8], kind: u64) -> Result<ColumnStatistics> {
                 statistics.bytes = Some(value.number("number of bytes")?);
                 continue;
             }
-            2 if INTEGERS.contains(&kind) => integers(value.bytes("integer statistics")?)?,
-            3 if FLOATS.contains(&kind) => doubles(value.bytes("double statistics")?)?,
-            4 if kind == STRING => texts(value.bytes("string statistics")?)?,
-            5 if kind == BOOLEAN => booleans(value.bytes("bucket statistics")?, statistics.values)?,
-            6 if kind == DECIMAL => decimals(value.bytes("decimal statistics")?)?,
-            7 if kind == DATE => integers(value.bytes("date statistics")?)?,
+            6 if kind == DECIMAL => Some(decimals(value.bytes("decimal statistics")?)?),
+            9 if kind == INSTANT => Some(instants(value.bytes("timestamp statistics")?)?),
             // The local zone of the writer may make the bounds of timestamps without zone wrong.
-            9 if kind == TIMESTAMP => timestamps(value.bytes("timestamp statistics")?, kind)?,
-            9 if kind == INSTANT => instants(value.bytes("timestamp statistics")?)?,
-            _ => continue,
+            _ => bounds_in((number, value), kind, statistics.values)?,
         };
-        (statistics.lower, statistics.upper) = bounds;
+        if let Some(bounds) = bounds {
+            (statistics.lower, statistics.upper) = bounds;
+        }
     }
     Ok(statistics)
 }

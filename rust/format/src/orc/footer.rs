@@ -52,6 +52,12 @@ impl Footer {
         check_rows(&stripes, rows)?;
         Ok(Some(Self { stripes, types }))
     }
+
+    /// Yield the number and the kind of each column without children.
+    pub(super) fn leaves(&self) -> impl Iterator<Item = (usize, u64)> {
+        let leaves = self.types.iter().enumerate().filter(|(_, found)| !found.has_children());
+        leaves.map(|(number, found)| (number, found.kind()))
+    }
 }
 
 /// The position and row count of a stripe.

@@ -4,18 +4,20 @@
 //! excessive row count ends the process. [`Postscript`] and [`Footer`] refuse them without decoding rows.
 //! [`StripeStatistics`] are used to prune stripes.
 
+mod bounds;
 mod chunks;
 mod file_statistics;
 mod footer;
 mod postscript;
-mod statistics;
+mod stripe_statistics;
 mod types;
 mod wire;
 
+pub use bounds::Bound;
 pub use file_statistics::{ColumnStatistics, FileStatistics};
 pub use footer::{Footer, Stripe};
 pub use postscript::{POSTSCRIPT_BYTES, Postscript};
-pub use statistics::{Bound, LeafStatistics, StripeStatistics};
+pub use stripe_statistics::{LeafStatistics, StripeStatistics};
 
 use crate::Error;
 

@@ -47,33 +47,42 @@ pub struct EncodedPuffin {
 /// [`Error::InvalidArgument`] if the footer would have 2 GiB or more.
 pub fn encode(blobs: &[Blob], properties: BTreeMap<String, String>) -> Result<EncodedPuffin> {
     let mut bytes = Vec::from(MAGIC);
-    let mut footer = Footer { blobs: Vec::with_capacity(blobs.len()), properties };
-    for blob in blobs {
-        let offset = bytes.len();
-        let codec = if blob.compress {
-            // A frame of the bulk compressor states its content's size, as the specification requires.
-            let compressed = zstd::bulk::compress(&blob.bytes, ZSTD_LEVEL)
-                .map_err(|error| Error::invalid("blob", error.to_string()))?;
-            bytes.extend(compressed);
-            Some(ZSTD.to_owned())
-        } else {
-            bytes.extend(&blob.bytes);
-            blob.codec.clone()
-        };
-        footer.blobs.push(BlobEntry {
-            blob_type: blob.blob_type.clone(),
-            fields: blob.fields.clone(),
-            snapshot_id: blob.snapshot_id,
-            sequence_number: blob.sequence_number,
-            offset: offset as u64,
-            length: (bytes.len() - offset) as u64,
-            compression_codec: codec,
-            properties: blob.properties.clone(),
-        });
-    }
+    let entries = blobs.iter().map(|blob| append_blob(&mut bytes, blob));
+    let footer = Footer { blobs: entries.collect::<Result<_>>()?, properties };
     let start = bytes.len();
+    append_footer(&mut bytes, &footer)?;
+    let footer_size = bytes.len() - start;
+    Ok(EncodedPuffin { bytes, footer, footer_size })
+}
+
+fn append_blob(bytes: &mut Vec<u8>, blob: &Blob) -> Result<BlobEntry> {
+    let offset = bytes.len();
+    let codec = if blob.compress {
+        // A frame of the bulk compressor states its content's size, as the specification requires.
+        let compressed = zstd::bulk::compress(&blob.bytes, ZSTD_LEVEL)
+            .map_err(|error| Error::invalid("blob", error.to_string()))?;
+        bytes.extend(compressed);
+        Some(ZSTD.to_owned())
+    } else {
+        bytes.extend(&blob.bytes);
+        blob.codec.clone()
+    };
+    Ok(BlobEntry {
+        blob_type: blob.blob_type.clone(),
+        fields: blob.fields.clone(),
+        snapshot_id: blob.snapshot_id,
+        sequence_number: blob.sequence_number,
+        offset: offset as u64,
+        length: (bytes.len() - offset) as u64,
+        compression_codec: codec,
+        properties: blob.properties.clone(),
+    })
+}
+
+/// Append the magic, the JSON payload, its length, the flags and the magic again.
+fn append_footer(bytes: &mut Vec<u8>, footer: &Footer) -> Result<()> {
     let payload =
-        serde_json::to_vec(&footer).map_err(|error| Error::invalid("footer", error.to_string()))?;
+        serde_json::to_vec(footer).map_err(|error| Error::invalid("footer", error.to_string()))?;
     let length = i32::try_from(payload.len())
         .map_err(|_| Error::invalid("footer", "has more than 2 GiB; write fewer blobs"))?;
     bytes.extend(MAGIC);
@@ -81,6 +90,5 @@ pub fn encode(blobs: &[Blob], properties: BTreeMap<String, String>) -> Result<En
     bytes.extend(length.to_le_bytes());
     bytes.extend([0; 4]);
     bytes.extend(MAGIC);
-    let footer_size = bytes.len() - start;
-    Ok(EncodedPuffin { bytes, footer, footer_size })
+    Ok(())
 }

@@ -151,18 +151,9 @@ impl ThetaSketch {
         }
         let (words, rest) = bytes.as_chunks::<8>();
         let words: Vec<u64> = words.iter().map(|word| u64::from_le_bytes(*word)).collect();
-        let count = match (*longs, words.get(1)) {
-            (1, _) => 1,
-            // The upper half is the sampling probability.
-            (2 | 3, Some(word)) => {
-                usize::try_from(word & u64::from(u32::MAX)).unwrap_or(usize::MAX)
-            }
-            _ => {
-                return Err(corrupt(format!(
-                    "expected 1 to 3 words before the hashes, got {longs}"
-                )));
-            }
-        };
+        let count = hash_count(*longs, words.get(1)).ok_or_else(|| {
+            corrupt(format!("expected 1 to 3 words before the hashes, got {longs}"))
+        })?;
         let hashes = words.get(usize::from(*longs)..).unwrap_or_default();
         if hashes.len() != count || !rest.is_empty() {
             let found = hashes.len() * 8 + rest.len();
@@ -211,6 +202,18 @@ impl ThetaSketch {
         for hash in hashes {
             self.add(*hash);
         }
+    }
+}
+
+/// Return the number of hashes after `longs` words of a compact sketch; the second word states it, if there is one.
+fn hash_count(longs: u8, second: Option<&u64>) -> Option<usize> {
+    match (longs, second) {
+        (1, _) => Some(1),
+        // The upper half is the sampling probability.
+        (2 | 3, Some(word)) => {
+            Some(usize::try_from(word & u64::from(u32::MAX)).unwrap_or(usize::MAX))
+        }
+        _ => None,
     }
 }
 

@@ -81,17 +81,7 @@ pub(crate) fn parquet_facts<'a>(
     footer: &'a Footer,
     columns: &'a [FileColumn],
 ) -> FileFacts<'a> {
-    FileFacts {
-        what: WHAT,
-        columns,
-        descriptor: Some(footer.metadata.file_metadata().schema_descr()),
-        location: request.location,
-        spec_id: request.spec_id,
-        task: request.task,
-        identities: &request.identities,
-        partition: &request.partition,
-        deleted: request.marked.as_ref(),
-    }
+    request.facts(WHAT, columns, Some(footer.metadata.file_metadata().schema_descr()))
 }
 
 /// Return the row groups of the requested byte range whose statistics may satisfy the residual.
