@@ -21,17 +21,22 @@ class CopiedRows:
     def __init__(
         self, io: FileIo, *, schema: str, spec: str, sort_order: str | None, properties: dict[str, str]
     ) -> None: ...
-    def add(self, location: str, removed: BatchLike) -> pa.Array | None:
-        """Add the pages of a file, and return the positions (int64) of the rows that are neither copied nor removed.
+    def add(self, files: BatchLike, removed: BatchLike) -> tuple[pa.BooleanArray, pa.RecordBatch]:
+        """Add the pages of files without some of their rows. Footers are read concurrently.
 
-        None if the file has no pages to copy, or cannot be read.
+        A file that cannot be read is not copied: reading its rows raises the error.
 
         Args:
-            location: A data file without delete files.
-            removed: Column ``_pos`` int64, ascending: the positions of rows to leave out.
+            files: ``file_path`` utf8, ``record_count`` int64 and ``has_deletes`` boolean of data files.
+            removed: ``__file_row`` int32 (the row in ``files``) and ``_pos`` int64 of the rows to leave out, sorted by both.
+
+        Returns:
+            For each file, whether pages of it are copied; and the rows of these files that are neither copied nor removed, columns
+            and order as ``removed``.
 
         Raises:
-            ValidationError: ``removed`` has no such column.
+            SchemaMismatchError: A column is missing, or has nulls or another type.
+            ValidationError: A row is of no file in ``files``.
         """
 
 def write_data_files(

@@ -3,9 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use arrow_array::Int64Array;
-use arrow_array::cast::AsArray;
-use arrow_array::types::Int64Type;
 use icefloe_engine::existing_files::{Checks, describe_data_files, file_schema};
 use icefloe_engine::runtime::block_on;
 use icefloe_engine::table::TableContext;
@@ -47,16 +44,12 @@ impl CopiedRows {
     fn add<'py>(
         &self,
         py: Python<'py>,
-        location: &str,
+        files: BatchIn,
         removed: BatchIn,
-    ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let positions = removed.0.column_by_name("_pos");
-        let positions = positions.and_then(|column| column.as_primitive_opt::<Int64Type>());
-        let reason = "expected a column _pos of long values";
-        let positions =
-            positions.ok_or_else(|| raise_format(FormatError::invalid("removed", reason)))?;
-        let others = py.detach(|| self.rows.add(location, positions.values()));
-        others.map(|others| array_out(py, &(Arc::new(Int64Array::from(others)) as _))).transpose()
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let remaining = py.detach(|| self.rows.add(&files.0, &removed.0)).map_err(raise)?;
+        let is_copied = array_out(py, &(Arc::new(remaining.is_copied) as _))?;
+        Ok((is_copied, batch_out(py, &remaining.others)?))
     }
 }
 

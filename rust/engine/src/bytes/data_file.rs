@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::ops::Range;
+use std::path::Path;
 
 use bytes::Bytes;
 use parquet::errors::{ParquetError, Result};
@@ -70,10 +71,25 @@ impl DataFile {
     /// # Errors
     /// [`Error::Missing`], [`Error::Storage`], and errors of [`FileIo::local_path`].
     pub(crate) fn open(io: &FileIo, location: &str) -> crate::Result<Self> {
-        let Some(path) = io.local_path(location)? else {
-            return RemoteFile::open(io, location).map(Self::Remote);
-        };
-        LocalFile::open(&path)
+        match io.local_path(location)? {
+            Some(path) => Self::open_local(io, location, &path),
+            None => RemoteFile::open(io, location).map(Self::Remote),
+        }
+    }
+
+    /// As [`DataFile::open`], for a file of a known length: no bytes of a remote file are requested.
+    ///
+    /// # Errors
+    /// As for [`DataFile::open`] of a local file.
+    pub(crate) fn of_length(io: &FileIo, location: &str, length: u64) -> crate::Result<Self> {
+        match io.local_path(location)? {
+            Some(path) => Self::open_local(io, location, &path),
+            None => Ok(Self::Remote(RemoteFile::of_length(io.clone(), location.into(), length))),
+        }
+    }
+
+    fn open_local(io: &FileIo, location: &str, path: &Path) -> crate::Result<Self> {
+        LocalFile::open(path)
             .map(Self::Local)
             .map_err(|error| Error::of_system(io.absolute(location), &error))
     }

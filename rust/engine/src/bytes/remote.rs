@@ -61,8 +61,13 @@ impl RemoteFile {
             let reason = format!("expected at most {length} bytes, got {}", tail.len());
             return Err(Error::Storage { location, reason });
         }
-        let (stages, failure) = Default::default();
-        Ok(Self { io, location: location.into(), length, tail, stages, failure })
+        Ok(Self { tail, ..Self::of_length(io, location.into(), length) })
+    }
+
+    /// Return a file of a known length, none of whose bytes are in memory.
+    pub(crate) fn of_length(io: FileIo, location: Arc<str>, length: u64) -> Self {
+        let (tail, stages, failure) = Default::default();
+        Self { io, location, length, tail, stages, failure }
     }
 
     /// Return the file with the stages to read of it.

@@ -12,6 +12,7 @@ use parquet::file::page_index::column_index::ColumnIndexMetaData;
 use parquet::file::page_index::offset_index::{OffsetIndexMetaData, PageLocation};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::reader::ChunkReader;
+use parquet::file::statistics::Statistics;
 use parquet::schema::types::ColumnDescPtr;
 
 use super::page_statistics::PageStatistics;
@@ -35,24 +36,39 @@ impl<'a> SourceChunk<'a> {
         (row_group, leaf): (usize, usize),
         (properties, rows): (&WriterProperties, i64),
     ) -> Option<Self> {
-        let path = metadata.column_path();
-        let column = metadata.column_descr();
         let column_index = indexes.column_index(row_group, leaf)?;
         let offset_index = indexes.offset_index(row_group, leaf)?;
-        let is_flat =
-            column.max_rep_level() == 0 && column.max_def_level() <= 1 && path.parts().len() == 1;
-        let is_stored_alike = metadata.compression_codec()
-            == CompressionCodec::from(properties.compression(path))
+        let chunk = Self { metadata, column_index, offset_index, rows };
+        let can_be_copied = chunk.is_flat()
+            && chunk.is_stored_as(properties)
+            && chunk.is_whole()
+            && chunk.is_contiguous();
+        can_be_copied.then_some(chunk)
+    }
+
+    fn is_flat(&self) -> bool {
+        let column = self.metadata.column_descr();
+        let is_top_level = self.metadata.column_path().parts().len() == 1;
+        column.max_rep_level() == 0 && column.max_def_level() <= 1 && is_top_level
+    }
+
+    /// Return whether a file with these properties stores the values in the same way.
+    fn is_stored_as(&self, properties: &WriterProperties) -> bool {
+        let (metadata, path) = (self.metadata, self.metadata.column_path());
+        let codec = CompressionCodec::from(properties.compression(path));
+        let has_dictionary = metadata.dictionary_page_offset().is_some();
+        metadata.compression_codec() == codec
             && properties.statistics_enabled(path) == EnabledStatistics::Page
             && properties.bloom_filter_properties(path).is_none()
             && metadata.bloom_filter_offset().is_none()
-            && (properties.dictionary_enabled(path) || metadata.dictionary_page_offset().is_none());
-        let pages = offset_index.page_locations().len();
-        let is_whole = metadata.num_values() == rows
-            && u64::try_from(pages) == Ok(column_index.num_pages())
-            && metadata.statistics().is_some();
-        let chunk = Self { metadata, column_index, offset_index, rows };
-        (is_flat && is_stored_alike && is_whole && chunk.is_contiguous()).then_some(chunk)
+            && (properties.dictionary_enabled(path) || !has_dictionary)
+    }
+
+    /// Return whether the indexes describe all values and pages.
+    fn is_whole(&self) -> bool {
+        self.metadata.num_values() == self.rows
+            && u64::try_from(self.locations().len()) == Ok(self.column_index.num_pages())
+            && self.metadata.statistics().is_some()
     }
 
     /// Return the first row of each page within the row group.
@@ -95,77 +111,116 @@ impl<'a> SourceChunk<'a> {
     /// do not say all that the statistics of the values would say.
     pub(super) fn copy(&self, rows: &Range<i64>, column: &ColumnDescPtr) -> Option<CopiedChunk> {
         let pages = self.pages(rows)?;
-        let statistics =
-            PageStatistics::new(self.column_index, self.metadata.column_descr(), pages.clone())?;
-        let data = self.data(&pages)?;
-        let dictionary = match self.metadata.dictionary_page_offset() {
-            Some(offset) => unsigned(offset)?..unsigned(self.metadata.data_page_offset())?,
-            None => data.start..data.start,
-        };
-        let first_page = i64::try_from(dictionary.end - dictionary.start).ok()?;
-        let texts = self.offset_index.unencoded_byte_array_data_bytes();
-        let texts = texts.and_then(|bytes| bytes.get(pages.clone()));
-        let mut metadata = ColumnChunkMetaData::builder(column.clone())
-            .set_compression_codec(self.metadata.compression_codec())
-            .set_encodings_mask(*self.metadata.encodings_mask())
-            .set_num_values(rows.end - rows.start)
-            .set_total_compressed_size(first_page + i64::try_from(data.end - data.start).ok()?)
-            .set_dictionary_page_offset((first_page > 0).then_some(0))
-            .set_data_page_offset(first_page)
-            .set_statistics(statistics.of_chunk()?)
-            .set_unencoded_byte_array_data_bytes(texts.map(|bytes| bytes.iter().sum()));
-        if let Some(encodings) = self.encodings(pages.len()) {
-            metadata = metadata.set_page_encoding_stats(encodings);
-        }
+        let descr = self.metadata.column_descr();
+        let statistics = PageStatistics::new(self.column_index, descr, pages.clone())?;
+        let place = self.place(&pages)?;
+        let copied = CopiedPages { chunk: self, pages, rows, place };
         let close = ColumnCloseResult {
-            bytes_written: data.end - data.start,
-            rows_written: u64::try_from(rows.end - rows.start).ok()?,
-            metadata: metadata.build().ok()?,
+            bytes_written: copied.place.data.end - copied.place.data.start,
+            rows_written: unsigned(rows.end - rows.start)?,
+            metadata: copied.metadata(column, statistics.of_chunk()?)?,
             bloom_filter: None,
             column_index: Some(statistics.column_index().ok()?),
-            offset_index: Some(self.offsets(pages, rows.end, (first_page, texts))?),
+            offset_index: Some(copied.offsets()?),
         };
-        Some(CopiedChunk { dictionary, data, close })
+        Some(CopiedChunk { place: copied.place, close })
     }
 
-    /// Return the place of some data pages in the file.
-    fn data(&self, pages: &Range<usize>) -> Option<Range<u64>> {
+    /// Return the place of the dictionary and of some data pages in the file.
+    fn place(&self, pages: &Range<usize>) -> Option<Place> {
         let locations = self.locations().get(pages.clone())?;
         let (first, last) = (locations.first()?, locations.last()?);
         let end = last.offset.checked_add(i64::from(last.compressed_page_size))?;
         let data = unsigned(first.offset)?..unsigned(end)?;
-        (data.start <= data.end).then_some(data)
+        let dictionary = match self.metadata.dictionary_page_offset() {
+            Some(offset) => unsigned(offset)?..unsigned(self.metadata.data_page_offset())?,
+            None => data.start..data.start,
+        };
+        (dictionary.start <= dictionary.end && data.start <= data.end)
+            .then_some(Place { dictionary, data })
+    }
+}
+
+/// The places of a dictionary page, which may be empty, and of data pages in a file.
+#[derive(Debug)]
+struct Place {
+    dictionary: Range<u64>,
+    data: Range<u64>,
+}
+
+impl Place {
+    fn dictionary_bytes(&self) -> u64 {
+        self.dictionary.end - self.dictionary.start
     }
 
-    /// Return the offset index of some data pages, of which the first is at `start` in the new chunk. `rows_end` is the
-    /// row after the last page, and `texts` has the bytes of the texts of each page.
-    fn offsets(
+    fn bytes(&self) -> u64 {
+        self.dictionary_bytes() + (self.data.end - self.data.start)
+    }
+}
+
+/// Data pages of a chunk, which become a chunk that begins with the dictionary page.
+struct CopiedPages<'a> {
+    chunk: &'a SourceChunk<'a>,
+    pages: Range<usize>,
+    rows: &'a Range<i64>,
+    place: Place,
+}
+
+impl CopiedPages<'_> {
+    /// Return the description of the new chunk of a column.
+    fn metadata(
         &self,
-        pages: Range<usize>,
-        rows_end: i64,
-        (start, texts): (i64, Option<&[i64]>),
-    ) -> Option<OffsetIndexMetaData> {
-        let locations = self.locations().get(pages)?;
-        let shift = start - locations.first()?.offset;
-        let ends = locations.iter().skip(1).map(|page| page.first_row_index).chain([rows_end]);
+        column: &ColumnDescPtr,
+        statistics: Statistics,
+    ) -> Option<ColumnChunkMetaData> {
+        let source = self.chunk.metadata;
+        let first_page = i64::try_from(self.place.dictionary_bytes()).ok()?;
+        let mut metadata = ColumnChunkMetaData::builder(column.clone())
+            .set_compression_codec(source.compression_codec())
+            .set_encodings_mask(*source.encodings_mask())
+            .set_num_values(self.rows.end - self.rows.start)
+            .set_total_compressed_size(i64::try_from(self.place.bytes()).ok()?)
+            .set_dictionary_page_offset((first_page > 0).then_some(0))
+            .set_data_page_offset(first_page)
+            .set_statistics(statistics)
+            .set_unencoded_byte_array_data_bytes(self.text_bytes().map(|bytes| bytes.iter().sum()));
+        if let Some(encodings) = self.encodings() {
+            metadata = metadata.set_page_encoding_stats(encodings);
+        }
+        metadata.build().ok()
+    }
+
+    /// Return the bytes of the texts of each page, which the offset index of a column of texts has.
+    fn text_bytes(&self) -> Option<&[i64]> {
+        let bytes = self.chunk.offset_index.unencoded_byte_array_data_bytes()?;
+        bytes.get(self.pages.clone())
+    }
+
+    /// Return the offset index of the new chunk.
+    fn offsets(&self) -> Option<OffsetIndexMetaData> {
+        let locations = self.chunk.locations().get(self.pages.clone())?;
+        let first_page = i64::try_from(self.place.dictionary_bytes()).ok()?;
+        let shift = first_page - locations.first()?.offset;
+        let ends = locations.iter().skip(1).map(|page| page.first_row_index);
+        let ends = ends.chain([self.rows.end]);
         let mut offsets = OffsetIndexBuilder::new();
         for (number, (page, end)) in locations.iter().zip(ends).enumerate() {
             offsets.append_row_count(end - page.first_row_index);
             offsets.append_offset_and_size(page.offset + shift, page.compressed_page_size);
-            let bytes = texts.and_then(|bytes| bytes.get(number).copied());
+            let bytes = self.text_bytes().and_then(|bytes| bytes.get(number).copied());
             offsets.append_unencoded_byte_array_data_bytes(bytes);
         }
         Some(offsets.build())
     }
 
-    /// Return the encodings of some data pages, if all pages of the chunk have the same.
-    fn encodings(&self, pages: usize) -> Option<Vec<PageEncodingStats>> {
-        let stated = self.metadata.page_encoding_stats()?;
+    /// Return the encodings of the pages, if all pages of the source have the same.
+    fn encodings(&self) -> Option<Vec<PageEncodingStats>> {
+        let stated = self.chunk.metadata.page_encoding_stats()?;
         let of_data = stated.iter().filter(|stats| stats.page_type != PageType::DICTIONARY_PAGE);
         if of_data.count() != 1 {
             return None;
         }
-        let count = i32::try_from(pages).ok()?;
+        let count = i32::try_from(self.pages.len()).ok()?;
         let counted = stated.iter().map(|stats| match stats.page_type {
             PageType::DICTIONARY_PAGE => stats.clone(),
             _ => PageEncodingStats { count, ..stats.clone() },
@@ -177,15 +232,14 @@ impl<'a> SourceChunk<'a> {
 /// Pages of a column chunk in another file, and their description as a chunk.
 #[derive(Debug)]
 pub(super) struct CopiedChunk {
-    dictionary: Range<u64>,
-    data: Range<u64>,
+    place: Place,
     close: ColumnCloseResult,
 }
 
 impl CopiedChunk {
     /// Return the bytes of the pages.
     pub(super) fn len(&self) -> u64 {
-        (self.dictionary.end - self.dictionary.start) + (self.data.end - self.data.start)
+        self.place.bytes()
     }
 
     /// Read the pages; return them with their description, whose offsets start at the first page.
@@ -193,7 +247,7 @@ impl CopiedChunk {
     /// # Errors
     /// The errors of reading the file, and `General` for bytes that are not pages.
     pub(super) fn read(self, file: &DataFile) -> Result<(Bytes, ColumnCloseResult)> {
-        let Self { dictionary, data, mut close } = self;
+        let Self { place: Place { dictionary, data }, mut close } = self;
         let read = |range: &Range<u64>| {
             file.get_bytes(range.start, usize::try_from(range.end - range.start)?)
         };

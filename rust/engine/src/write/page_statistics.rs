@@ -4,10 +4,15 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use parquet::basic::LogicalType;
-use parquet::data_type::{AsBytes, ByteArray, FixedLenByteArray};
+use parquet::data_type::{
+    AsBytes, BoolType, ByteArray, ByteArrayType, DataType, DoubleType, FixedLenByteArrayType,
+    FloatType, Int32Type, Int64Type,
+};
 use parquet::errors::Result;
 use parquet::file::metadata::ColumnIndexBuilder;
-use parquet::file::page_index::column_index::ColumnIndexMetaData;
+use parquet::file::page_index::column_index::{
+    ByteArrayColumnIndex, ColumnIndexMetaData, PrimitiveColumnIndex,
+};
 use parquet::file::statistics::{Statistics, ValueStatistics};
 use parquet::schema::types::ColumnDescriptor;
 
@@ -53,40 +58,68 @@ impl<'a> PageStatistics<'a> {
 
     /// Return the statistics of the pages as a column chunk.
     pub(super) fn of_chunk(&self) -> Option<Statistics> {
-        let bytes = |value: &[u8]| ByteArray::from(value.to_vec());
-        macro_rules! stated {
-            ($index:expr, $order:expr, $value:expr) => {{
-                let pages = self.pages.clone();
-                let pages = pages
-                    .filter_map(|page| Some(($index.min_value(page)?, $index.max_value(page)?)));
-                let (least, greatest) = range(pages, $order);
-                let (least, greatest) = (least.map($value), greatest.map($value));
-                let nulls = u64::try_from(self.nulls).ok();
-                ValueStatistics::new(least, greatest, None, nulls, false)
-                    .with_nan_count(self.nans.and_then(|nans| u64::try_from(nans).ok()))
-                    .with_backwards_compatible_min_max(self.column.sort_order().is_signed())
-                    .into()
-            }};
-        }
         Some(match self.index {
-            ColumnIndexMetaData::BOOLEAN(index) => stated!(index, by_value, |value| *value),
-            ColumnIndexMetaData::INT32(index) => stated!(index, by_value, |value| *value),
-            ColumnIndexMetaData::INT64(index) => stated!(index, by_value, |value| *value),
-            ColumnIndexMetaData::FLOAT(index) => {
-                stated!(index, |a, b| number_order(f64::from(*a), f64::from(*b)), |value| *value)
-            }
+            ColumnIndexMetaData::BOOLEAN(index) => self.of_values::<BoolType>(index, by_value),
+            ColumnIndexMetaData::INT32(index) => self.of_values::<Int32Type>(index, by_value),
+            ColumnIndexMetaData::INT64(index) => self.of_values::<Int64Type>(index, by_value),
+            ColumnIndexMetaData::FLOAT(index) => self
+                .of_values::<FloatType>(index, |a, b| number_order(f64::from(*a), f64::from(*b))),
             ColumnIndexMetaData::DOUBLE(index) => {
-                stated!(index, |a, b| number_order(*a, *b), |value| *value)
+                self.of_values::<DoubleType>(index, |a, b| number_order(*a, *b))
             }
-            ColumnIndexMetaData::BYTE_ARRAY(index) => stated!(index, by_value, bytes),
+            ColumnIndexMetaData::BYTE_ARRAY(index) => {
+                self.of_bytes::<ByteArrayType>(index, by_value)
+            }
             ColumnIndexMetaData::FIXED_LEN_BYTE_ARRAY(index) if self.is_decimal() => {
-                stated!(index, signed_order, |value| FixedLenByteArray::from(bytes(value)))
+                self.of_bytes::<FixedLenByteArrayType>(index, signed_order)
             }
             ColumnIndexMetaData::FIXED_LEN_BYTE_ARRAY(index) => {
-                stated!(index, by_value, |value| FixedLenByteArray::from(bytes(value)))
+                self.of_bytes::<FixedLenByteArrayType>(index, by_value)
             }
             ColumnIndexMetaData::INT96(_) => return None,
         })
+    }
+
+    fn of_values<D: DataType>(
+        &self,
+        index: &PrimitiveColumnIndex<D::T>,
+        order: impl Fn(&D::T, &D::T) -> Option<Ordering>,
+    ) -> Statistics
+    where
+        Statistics: From<ValueStatistics<D::T>>,
+    {
+        let pages = self.pages.clone();
+        let pages = pages.filter_map(|page| Some((index.min_value(page)?, index.max_value(page)?)));
+        let (least, greatest) = range(pages, order);
+        self.with_counts::<D>(least.cloned(), greatest.cloned())
+    }
+
+    fn of_bytes<D: DataType>(
+        &self,
+        index: &ByteArrayColumnIndex,
+        order: impl Fn(&[u8], &[u8]) -> Option<Ordering>,
+    ) -> Statistics
+    where
+        D::T: From<ByteArray>,
+        Statistics: From<ValueStatistics<D::T>>,
+    {
+        let pages = self.pages.clone();
+        let pages = pages.filter_map(|page| Some((index.min_value(page)?, index.max_value(page)?)));
+        let (least, greatest) = range(pages, order);
+        let value = |bytes: &[u8]| ByteArray::from(bytes.to_vec()).into();
+        self.with_counts::<D>(least.map(value), greatest.map(value))
+    }
+
+    /// Return the statistics of values between two bounds.
+    fn with_counts<D: DataType>(&self, least: Option<D::T>, greatest: Option<D::T>) -> Statistics
+    where
+        Statistics: From<ValueStatistics<D::T>>,
+    {
+        let nulls = u64::try_from(self.nulls).ok();
+        ValueStatistics::new(least, greatest, None, nulls, false)
+            .with_nan_count(self.nans.and_then(|nans| u64::try_from(nans).ok()))
+            .with_backwards_compatible_min_max(self.column.sort_order().is_signed())
+            .into()
     }
 
     fn is_decimal(&self) -> bool {

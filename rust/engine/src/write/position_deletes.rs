@@ -6,8 +6,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type};
 use arrow_array::{
-    Array, ArrayRef, DictionaryArray, Int32Array, Int64Array, RecordBatch, RecordBatchReader,
-    StringArray,
+    Array, DictionaryArray, Int32Array, Int64Array, RecordBatch, RecordBatchReader, StringArray,
 };
 use arrow_cast::cast;
 use arrow_schema::{ArrowError, DataType, Field, Schema as ArrowSchema, SchemaRef};
@@ -22,6 +21,7 @@ use super::file_format::FileKind;
 use super::file_options::FileOptions;
 use super::file_shape::FileShape;
 use super::output::Outputs;
+use super::plain_column::plain_column;
 use super::position_file::FilePositions;
 use super::rolling::{Destination, Files, Rolling};
 use super::task::{WriteTask, keep_or_discard, unreadable};
@@ -111,7 +111,7 @@ fn gather(data: &mut dyn RecordBatchReader) -> Result<Deletes> {
 }
 
 fn add_batch(batch: &RecordBatch, deletes: &mut Deletes) -> Result<()> {
-    let positions = column(batch, "pos", &DataType::Int64)?;
+    let positions = plain_column(batch, "pos", &DataType::Int64)?;
     let positions = positions.as_primitive::<Int64Type>().values();
     if let Some(negative) = positions.iter().find(|position| **position < 0) {
         return Err(FormatError::invalid(
@@ -152,7 +152,7 @@ fn add_runs(batch: &RecordBatch, mut add: impl FnMut(&str, usize)) -> Result<()>
         keys.chunk_by(|key, next| key == next).for_each(|run| add(paths.value(run[0]), run.len()));
         return Ok(());
     }
-    let paths = column(batch, NAME, &DataType::Utf8)?;
+    let paths = plain_column(batch, NAME, &DataType::Utf8)?;
     let paths = paths.as_string::<i32>();
     let mut start = 0;
     while start < batch.num_rows() {
@@ -165,26 +165,10 @@ fn add_runs(batch: &RecordBatch, mut add: impl FnMut(&str, usize)) -> Result<()>
     Ok(())
 }
 
-/// Return a column without nulls, cast to a type.
-fn column(batch: &RecordBatch, name: &str, wanted: &DataType) -> Result<ArrayRef> {
-    let mismatch = |found: String| FormatError::Mismatch {
-        column: name.to_owned(),
-        found,
-        expected: format!("{wanted} without nulls"),
-    };
-    let Some(found) = batch.column_by_name(name) else {
-        return Err(mismatch("no such column".into()).into());
-    };
-    if found.logical_null_count() > 0 {
-        return Err(mismatch(format!("{} with nulls", found.data_type())).into());
-    }
-    cast(found, wanted).map_err(|error| mismatch(error.to_string()).into())
-}
-
 fn read_targets(batch: &RecordBatch) -> Result<BTreeMap<String, Target>> {
-    let paths = column(batch, "file_path", &DataType::Utf8)?;
-    let spec_ids = column(batch, "spec_id", &DataType::Int32)?;
-    let partitions = column(batch, "partition", &DataType::Utf8)?;
+    let paths = plain_column(batch, "file_path", &DataType::Utf8)?;
+    let spec_ids = plain_column(batch, "spec_id", &DataType::Int32)?;
+    let partitions = plain_column(batch, "partition", &DataType::Utf8)?;
     let (paths, partitions) = (paths.as_string::<i32>(), partitions.as_string::<i32>());
     let spec_ids = spec_ids.as_primitive::<Int32Type>();
     let targets = (0..batch.num_rows()).map(|row| {

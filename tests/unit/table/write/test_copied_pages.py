@@ -3,91 +3,25 @@
 from __future__ import annotations
 
 import random
-import string
-from decimal import Decimal
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from icefloe import _core
-from icefloe.table.read_context import schema_json, spec_json
-from icefloe.table.write.file_writer import FileWriter
+from icefloe.exceptions import CorruptFileError
+
+from tests.unit.table.write.tables_of_many_types import (
+    KINDS,
+    METRICS,
+    comparable,
+    encode_all,
+    files_of,
+    row_groups,
+    rows_of,
+    table_of,
+)
 
 ROWS = 130_000
-NAN = float("nan")
-METRICS = ["record_count", "value_counts", "null_value_counts", "nan_value_counts", "lower_bounds", "upper_bounds"]
-
-
-def texts(rng, length):
-    words = ["".join(rng.choices(string.ascii_letters + "é漢😀", k=rng.randint(0, length))) for _ in range(50)]
-    return lambda: rng.choice(words)
-
-
-KINDS = {
-    "long": (pa.int64(), lambda rng: lambda: rng.randint(-(10**12), 10**12)),
-    "int": (pa.int32(), lambda rng: lambda: rng.randint(-100, 100)),
-    "double": (pa.float64(), lambda rng: lambda: rng.choice([NAN, 0.0, -0.0, rng.uniform(-1, 1)])),
-    "float": (pa.float32(), lambda rng: lambda: float(rng.randint(-5, 5))),
-    "bool": (pa.bool_(), lambda rng: lambda: rng.random() < 0.5),
-    "short": (pa.string(), lambda rng: texts(rng, 12)),
-    "text": (pa.string(), lambda rng: lambda: f"row {rng.randint(0, 10**9)}"),
-    "binary": (pa.binary(), lambda rng: lambda: rng.randbytes(rng.randint(0, 20))),
-    "decimal": (pa.decimal128(30, 2), lambda rng: lambda: Decimal(rng.randint(-(10**20), 10**20)).scaleb(-2)),
-    "small": (pa.decimal128(9, 2), lambda rng: lambda: Decimal(rng.randint(-(10**6), 10**6)).scaleb(-2)),
-    "at": (pa.timestamp("us"), lambda rng: lambda: rng.randint(0, 10**15)),
-    "day": (pa.date32(), lambda rng: lambda: rng.randint(0, 30_000)),
-}
-
-
-def column(rng, name, rows):
-    kind, make = KINDS[name]
-    value, missing, same = make(rng), rng.choice([0.0, 0.0, 0.1, 1.0]), rng.random() < 0.3
-    # Distinct values are few, so that the test takes little time.
-    pool = [None if rng.random() < missing else value() for _ in range(1 if same else 997)]
-    numbers = pa.array([rng.randrange(len(pool)) for _ in range(1009)])
-    repeated = pa.concat_arrays([numbers] * (rows // len(numbers) + 1)).slice(0, rows)
-    return pa.array(pool, kind).take(repeated)
-
-
-def rows_of(rng, names, start, count):
-    columns = {"id": pa.array(range(start, start + count), pa.int64())}
-    return pa.table({**columns, **{f"c{at}_{name}": column(rng, name, count) for at, name in enumerate(names)}})
-
-
-@pytest.fixture
-def encoding_all(monkeypatch):
-    """Return a function after whose call no pages are copied."""
-
-    def copied_rows(self):
-        properties = {"write.format.default": "avro"}
-        table = {"schema": schema_json(self._metadata.schema()), "spec": spec_json(self._metadata.spec())}
-        return _core.CopiedRows(self._io.core, **table, sort_order=None, properties=properties)
-
-    return lambda: monkeypatch.setattr(FileWriter, "copied_rows", copied_rows)
-
-
-def files_of(table):
-    paths = table.inspect.files().column("file_path").to_pylist()
-    return [path.removeprefix("file://") for path in sorted(paths)]
-
-
-def row_groups(table):
-    """Return the rows of each row group of the table's only file."""
-    (path,) = files_of(table)
-    metadata = pq.read_metadata(path)
-    return [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
-
-
-def comparable(values):
-    """Return rows in which NaN equals NaN, and -0.0 differs from 0.0."""
-    return [[repr(value) for value in row.values()] for row in values.sort_by("id").to_pylist()]
-
-
-def table_of(catalog, name, rows, properties):
-    table = catalog.create_table(f"db.{name}", rows.schema, properties=properties)
-    table.append(rows)
-    return table
-
 
 PROPERTIES = {
     "write.parquet.compression-codec": ["zstd", "snappy", "gzip", "lz4", "uncompressed", "brotli"],
@@ -100,7 +34,7 @@ PROPERTIES = {
 
 
 @pytest.mark.parametrize("seed", range(24))
-def test_change_that_copies_pages_leaves_the_same_rows_and_metrics(catalog, encoding_all, seed):
+def test_change_that_copies_pages_leaves_the_same_rows_and_metrics(catalog, monkeypatch, seed):
     rng = random.Random(seed)
     names = rng.choices(list(KINDS), k=rng.randint(1, 6))
     properties = {key: rng.choice(values) for key, values in PROPERTIES.items()}
@@ -110,7 +44,7 @@ def test_change_that_copies_pages_leaves_the_same_rows_and_metrics(catalog, enco
     tables = [table_of(catalog, name, rows, properties) for name in ("copied", "encoded")]
     for number, table in enumerate(tables):
         if number == 1:
-            encoding_all()
+            encode_all(monkeypatch)
         table.upsert(source, join_cols=["id"])
     copied, encoded = tables
     assert comparable(copied.scan().to_arrow()) == comparable(encoded.scan().to_arrow())
@@ -227,3 +161,37 @@ def test_copied_pages_start_a_file_past_the_target_size(catalog):
     counts = sorted(table.inspect.files().column("record_count").to_pylist())
     assert counts == [20_000, 180_000]
     assert table.scan().count() == 200_000
+
+
+def test_pages_of_some_of_many_files_are_copied(catalog):
+    table = table_of(catalog, "t", flat_rows(0, 150_000), {"format-version": "2", "write.delete.mode": "merge-on-read"})
+    table.append(flat_rows(150_000, 50_000))
+    for start in (200_000, 400_000):
+        table.append(flat_rows(start, 150_000))
+    table.delete("id = 200003")
+    source = pa.concat_tables([changed(start, 10) for start in (149_000, 199_000, 349_000, 549_000)])
+    table.upsert(source, join_cols=["id"])
+    # The first and the last file are copied in part, the second is small, and the third has deletes.
+    assert row_groups(table) == [10_000 + 50_000 + 149_999 + 10_000, 140_000, 140_000]
+    found = table.scan().to_arrow().sort_by("id")
+    ids = [*range(200_003), *range(200_004, 350_000), *range(400_000, 550_000)]
+    assert found.column("id").to_pylist() == ids
+    new = dict(zip(source.column("id").to_pylist(), source.column("v").to_pylist(), strict=True))
+    assert found.column("v").to_pylist() == [new.get(row, f"v{row % 100}") for row in ids]
+
+
+def test_change_of_a_file_with_a_damaged_footer_fails_and_changes_nothing(catalog):
+    table = table_of(catalog, "t", flat_rows(0, 150_000), {})
+    table.append(flat_rows(150_000, 150_000))
+    before = table.current_snapshot()
+    damaged = next(Path(path) for path in files_of(table) if pq.read_table(path).column("id")[0].as_py() == 0)
+    content = damaged.read_bytes()
+    damaged.write_bytes(content[:-20] + b"\xff" * 12 + content[-8:])
+    source = pa.concat_tables([changed(149_000, 10), changed(299_000, 10)])
+    with pytest.raises(CorruptFileError, match=damaged.name):
+        table.upsert(source, join_cols=["id"])
+    damaged.write_bytes(content)
+    assert table.refresh().current_snapshot() == before
+    table.upsert(source, join_cols=["id"])
+    assert row_groups(table) == [20_000, 140_000, 140_000]
+    assert table.scan().count() == 300_000
