@@ -152,7 +152,20 @@ impl ParquetFile {
         Ok(())
     }
 
+    /// Encode rows in parts that end where pages have their most rows: within a part, the encoder compares a page with this
+    /// limit only at every 1,024th row, or later.
     fn encode(&mut self, shape: &ParquetShape, rows: &RecordBatch) -> Result<()> {
+        let most = shape.page_rows().max(1);
+        let mut start = 0;
+        while start < rows.num_rows() {
+            let count = (most - self.group_rows() % most).min(rows.num_rows() - start);
+            self.encode_part(shape, &rows.slice(start, count))?;
+            start += count;
+        }
+        Ok(())
+    }
+
+    fn encode_part(&mut self, shape: &ParquetShape, rows: &RecordBatch) -> Result<()> {
         let group = match &mut self.group {
             Some(group) => group,
             ended => {

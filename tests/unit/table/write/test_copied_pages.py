@@ -163,6 +163,18 @@ def test_copied_pages_start_a_file_past_the_target_size(catalog):
     assert table.scan().count() == 200_000
 
 
+@pytest.mark.parametrize("rows_of_batch", [65_536, 8_192, 777])
+def test_pages_of_all_columns_start_at_the_row_limit_whatever_batches_the_rows_came_in(catalog, rows_of_batch):
+    rows = flat_rows(0, 200_000)
+    sparse = pa.array([None if row % 7 == 0 else row for row in range(200_000)], pa.int64())
+    rows = rows.append_column("sparse", sparse)
+    table = catalog.create_table("db.t", rows.schema)
+    table.append(pa.RecordBatchReader.from_batches(rows.schema, rows.to_batches(max_chunksize=rows_of_batch)))
+    source = changed(199_000, 1_000).append_column("sparse", pa.array(range(1_000), pa.int64()))
+    table.upsert(source, join_cols=["id"])
+    assert row_groups(table) == [20_000, 180_000]
+
+
 def test_pages_of_some_of_many_files_are_copied(catalog):
     table = table_of(catalog, "t", flat_rows(0, 150_000), {"format-version": "2", "write.delete.mode": "merge-on-read"})
     table.append(flat_rows(150_000, 50_000))
