@@ -7,8 +7,8 @@ from icefloe._core_api.io import FileIo
 class CopiedRows:
     """Rows of existing files that a write takes over as encoded pages.
 
-    Pages are copied where a run of at least 100,000 rows, half of a row group, remains of an unpartitioned and unsorted Parquet file that this
-    library wrote with the same schema and properties. Nested columns, bloom filters and bounds that the page index truncates prevent it.
+    Pages are copied where a run of at least 100,000 rows, half of a row group, remains of an unsorted Parquet file that this library wrote with the
+    same schema, partition spec and properties. Nested columns, bloom filters and bounds that the page index truncates prevent it.
 
     Args:
         io: Storage.
@@ -27,7 +27,7 @@ class CopiedRows:
         A file that cannot be read is not copied: reading its rows raises the error.
 
         Args:
-            files: ``file_path`` utf8, ``record_count`` int64 and ``has_deletes`` boolean of data files.
+            files: ``file_path`` utf8, ``spec_id`` int32, ``partition`` utf8, ``record_count`` int64 and ``has_deletes`` boolean of data files.
             removed: ``__file_row`` int32 (the row in ``files``) and ``_pos`` int64 of the rows to leave out, sorted by both.
 
         Returns:

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from icefloe.table.read_context import schema_json
 from icefloe.table.row_level.row_commit import RowDeltaFiles, RowLevelOperation, commit_rewrite, commit_row_delta
-from icefloe.table.write.copied_pages import rewritten_pages
+from icefloe.table.write.copied_pages import rewritten_pages, write_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,7 +82,5 @@ def _written(
     copied: _core.CopiedRows | None = None,
 ) -> list[pa.RecordBatch]:
     """Write rows to data files; nothing for no rows."""
-    schema = pa.schema([field.with_nullable(True) for field in schema])
-    nullable = (pa.RecordBatch.from_arrays(batch.columns, schema=schema) for batch in batches)
-    files = target.writer.data_files(pa.RecordBatchReader.from_batches(schema, nullable), copied)
+    files = write_rows(target.writer, schema, batches, copied)
     return [files] if files.num_rows > 0 else []

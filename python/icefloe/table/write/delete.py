@@ -9,9 +9,9 @@ import pyarrow.compute as pc
 
 from icefloe.table.commit.data_file_changes import OverwriteFiles
 from icefloe.table.commit.row_delta import RowDelta
-from icefloe.table.read_context import schema_json
+from icefloe.table.write.copied_pages import rewrite_without
 from icefloe.table.write.covered_deletes import covered_deletes
-from icefloe.table.write.rows import matching, rewritten_files, with_files
+from icefloe.table.write.rows import matching, with_files
 
 if TYPE_CHECKING:
     from icefloe.expressions.filter import Filter
@@ -45,8 +45,8 @@ def delete_rows(target: Target, row_filter: Filter) -> None:
 def _copy_on_write(target: Target, covered: pa.Array, partial: ScanPlan, positions: Positions) -> ValidatedChange:
     change = OverwriteFiles(target.transaction, target.branch, target.snapshot_properties).delete(covered)
     if positions.rows.num_rows > 0:
-        paths, rows = rewritten_files(partial, schema_json(target.metadata.schema()), positions)
-        change.delete(paths).append(target.writer.data_files(rows))
+        paths, files = rewrite_without(target.writer, partial, target.metadata.schema(), positions)
+        change.delete(paths).append(files)
     return change
 
 

@@ -12,10 +12,10 @@ from icefloe.expressions import AlwaysTrue
 from icefloe.table.commit.data_file_changes import OverwriteFiles
 from icefloe.table.commit.partition_set import PartitionSet
 from icefloe.table.commit.replace_partitions import ReplacePartitions
-from icefloe.table.read_context import schema_json
+from icefloe.table.write.copied_pages import rewrite_without
 from icefloe.table.write.covered_deletes import covered_deletes
 from icefloe.table.write.isolation import Isolation, is_serializable
-from icefloe.table.write.rows import matching, rewritten_files, with_files
+from icefloe.table.write.rows import matching, with_files
 
 if TYPE_CHECKING:
     from icefloe.expressions import BooleanExpression
@@ -109,5 +109,5 @@ def remove_rows(change: OverwriteFiles, target: Target, plan: ScanPlan) -> None:
     positions = matching(partial)
     change.delete(plan.files.column("file_path").filter(whole))
     if positions.rows.num_rows > 0:
-        paths, rows = rewritten_files(partial, schema_json(target.metadata.schema()), positions)
-        change.delete(paths).append(target.writer.data_files(rows))
+        paths, files = rewrite_without(target.writer, partial, target.metadata.schema(), positions)
+        change.delete(paths).append(files)

@@ -21,6 +21,9 @@ pub(super) struct ChangedFile {
     /// The row of the file in its batch.
     pub(super) number: usize,
     pub(super) location: String,
+    pub(super) spec_id: i32,
+    /// The partition tuple as a JSON array.
+    pub(super) partition: String,
     pub(super) record_count: i64,
     /// Whether delete files apply to the file.
     pub(super) has_deletes: bool,
@@ -28,8 +31,8 @@ pub(super) struct ChangedFile {
     pub(super) removed: ScalarBuffer<i64>,
 }
 
-/// Return the files of a batch that lose rows. `files` has `file_path`, `record_count` and `has_deletes`; `removed` has the
-/// row in `files` and the position of each row, sorted by both.
+/// Return the files of a batch that lose rows. `files` has `file_path`, `spec_id`, `partition`, `record_count` and
+/// `has_deletes`; `removed` has the row in `files` and the position of each row, sorted by both.
 ///
 /// # Errors
 /// `Mismatch` for other columns, `InvalidArgument` for a row that is not in `files`.
@@ -38,9 +41,13 @@ pub(super) fn changed_files(
     removed: &RecordBatch,
 ) -> Result<Vec<ChangedFile>> {
     let paths = plain_column(files, "file_path", &DataType::Utf8)?;
+    let spec_ids = plain_column(files, "spec_id", &DataType::Int32)?;
+    let partitions = plain_column(files, "partition", &DataType::Utf8)?;
     let counts = plain_column(files, "record_count", &DataType::Int64)?;
     let has_deletes = plain_column(files, "has_deletes", &DataType::Boolean)?;
-    let (paths, counts) = (paths.as_string::<i32>(), counts.as_primitive::<Int64Type>());
+    let (paths, partitions) = (paths.as_string::<i32>(), partitions.as_string::<i32>());
+    let (spec_ids, counts) =
+        (spec_ids.as_primitive::<Int32Type>(), counts.as_primitive::<Int64Type>());
     runs(removed)?
         .into_iter()
         .map(|(number, removed)| {
@@ -52,6 +59,8 @@ pub(super) fn changed_files(
             Ok(ChangedFile {
                 number,
                 location: paths.value(number).to_owned(),
+                spec_id: spec_ids.value(number),
+                partition: partitions.value(number).to_owned(),
                 record_count: counts.value(number),
                 has_deletes: has_deletes.as_boolean().value(number),
                 removed,

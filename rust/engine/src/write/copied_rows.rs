@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::{ArrayRef, BooleanArray, Int32Array, Int64Array, RecordBatch};
 use icefloe_format::Error as FormatError;
-use icefloe_format::spec::{PartitionSpec, Schema, SortOrder};
+use icefloe_format::spec::{
+    Partition, PartitionSpec, Schema, SortOrder, StructType, partition_from_json,
+};
 use parquet::file::writer::SerializedFileWriter;
 
 use super::changed_files::{ChangedFile, FILE_ROW, POSITION, changed_files};
@@ -27,6 +29,8 @@ use crate::store::FileIo;
 pub struct CopiedRows {
     io: FileIo,
     rules: Option<Arc<CopyRules>>,
+    spec: PartitionSpec,
+    partition_type: StructType,
     groups: Mutex<Vec<CopiedGroup>>,
 }
 
@@ -47,13 +51,13 @@ pub(super) struct CopiedGroup {
     location: Arc<str>,
     /// The bytes of the file.
     length: u64,
+    partition: Partition,
     rows: usize,
     chunks: Vec<CopiedChunk>,
 }
 
 impl CopiedRows {
-    /// Create an empty set for a write. No page is copied for partitioned or sorted rows, formats other than Parquet, and
-    /// nested columns.
+    /// Create an empty set for a write. No page is copied for sorted rows, formats other than Parquet, and nested columns.
     ///
     /// # Errors
     /// `InvalidArgument` for properties that are not valid.
@@ -65,45 +69,58 @@ impl CopiedRows {
         let options = FileOptions::new(properties, FileKind::Data)?;
         let is_sorted = order.is_some_and(|order| !order.is_unsorted());
         let rules = match &options.encoding {
-            Encoding::Parquet(options) if spec.fields.is_empty() && !is_sorted => {
+            Encoding::Parquet(options) if !is_sorted => {
                 Some(Arc::new(CopyRules::new(schema, options)?))
             }
             _ => None,
         };
-        Ok(Self { io: io.clone(), rules, groups: Mutex::default() })
+        let (spec, partition_type) = (spec.clone(), spec.partition_type(schema));
+        Ok(Self { io: io.clone(), rules, spec, partition_type, groups: Mutex::default() })
     }
 
     /// Add the pages of files without the rows at some positions. Footers are read concurrently, in memory for as long as
     /// they are read; the descriptions of copied pages remain. A file that cannot be read is not copied: the reader of its
     /// rows reports the failure.
     ///
-    /// `files` has `file_path`, `record_count` and `has_deletes`, `removed` has the row in `files` and the position of
-    /// each row to leave out: `__file_row` int32 and `_pos` int64, sorted by both.
+    /// `files` has `file_path`, `spec_id`, `partition`, `record_count` and `has_deletes`, `removed` has the row in `files` and
+    /// the position of each row to leave out: `__file_row` int32 and `_pos` int64, sorted by both.
     ///
     /// # Errors
-    /// `Mismatch` for other columns; [`crate::Error::Internal`] if the operating system starts no threads.
+    /// `Mismatch` for other columns, `InvalidArgument` for a partition that the spec does not fit; [`crate::Error::Internal`] if the operating system starts no threads.
     pub fn add(&self, files: &RecordBatch, removed: &RecordBatch) -> Result<RemainingRows> {
-        let changed = changed_files(files, removed)?;
+        let mut changed = changed_files(files, removed)?;
+        // Rows of another spec's file may be in several partitions.
+        changed.retain(|file| self.spec.fields.is_empty() || file.spec_id == self.spec.spec_id);
         let copies = match &self.rules {
             Some(rules) => copies_of(&self.io, rules, changed)?,
             None => Vec::new(),
         };
         let remaining = remaining_rows(files.num_rows(), &copies)?;
-        let groups = copies.into_iter().flat_map(|copies| self.groups_of(copies));
+        let mut groups = Vec::new();
+        for copies in copies {
+            self.add_groups(copies, &mut groups)?;
+        }
         self.groups.lock().unwrap_or_else(PoisonError::into_inner).extend(groups);
         Ok(remaining)
     }
 
-    fn groups_of(&self, copies: FileCopies) -> impl Iterator<Item = CopiedGroup> {
-        let FileCopies { file: ChangedFile { location, .. }, length, remaining } = copies;
-        let (io, location): (_, Arc<str>) = (self.io.clone(), location.into());
-        remaining.runs.into_iter().map(move |run| CopiedGroup {
-            io: io.clone(),
+    fn add_groups(&self, copies: FileCopies, groups: &mut Vec<CopiedGroup>) -> Result<()> {
+        let FileCopies { file: ChangedFile { location, partition, .. }, length, remaining } =
+            copies;
+        let location: Arc<str> = location.into();
+        let partition = match self.spec.fields.is_empty() {
+            true => Partition::new(),
+            false => partition_from_json(&self.partition_type, &partition)?,
+        };
+        groups.extend(remaining.runs.into_iter().map(|run| CopiedGroup {
+            io: self.io.clone(),
             location: Arc::clone(&location),
             length,
+            partition: partition.clone(),
             rows: usize::try_from(run.rows.end - run.rows.start).unwrap_or_default(),
             chunks: run.chunks,
-        })
+        }));
+        Ok(())
     }
 
     /// Return the row groups added so far, and forget them.
@@ -136,6 +153,11 @@ impl CopiedGroup {
     /// Return the bytes of the pages.
     pub(super) fn len(&self) -> u64 {
         self.chunks.iter().map(CopiedChunk::len).sum()
+    }
+
+    /// Return the partition of the rows.
+    pub(super) fn partition(&self) -> &Partition {
+        &self.partition
     }
 
     /// Return the number of rows.

@@ -5,7 +5,7 @@ use arrow_row::{RowConverter, Rows, SortField};
 use arrow_schema::ArrowError;
 use hashbrown::HashMap;
 use icefloe_format::spec::{
-    PartitionSpec, Schema, partition_path, partition_to_json, primitive_to_arrow,
+    Partition, PartitionSpec, Schema, partition_path, partition_to_json, primitive_to_arrow,
 };
 use icefloe_format::{Error, Result};
 
@@ -20,6 +20,8 @@ pub(super) struct Groups {
     converter: RowConverter,
     /// Group by the row-encoded tuple.
     known: HashMap<Box<[u8]>, u32>,
+    /// Group by the tuple as JSON.
+    by_partition: HashMap<String, u32>,
     destinations: Vec<Destination>,
 }
 
@@ -47,6 +49,7 @@ impl Groups {
             keys,
             converter,
             known: HashMap::new(),
+            by_partition: HashMap::new(),
             destinations: Vec::new(),
         })
     }
@@ -90,14 +93,29 @@ impl Groups {
             return Ok(*group);
         }
         let tuple = partition_at(&self.keys, columns, row)?;
+        let group = self.add(&tuple, partition_to_json(&tuple))?;
+        self.known.insert(key.into(), group);
+        Ok(group)
+    }
+
+    /// Return the group of a partition, which may be new.
+    ///
+    /// # Errors
+    /// `Unsupported` for more than 4 billion partitions.
+    pub(super) fn of_partition(&mut self, tuple: &Partition) -> Result<u32> {
+        let partition = partition_to_json(tuple);
+        match self.by_partition.get(&partition) {
+            Some(group) => Ok(*group),
+            None => self.add(tuple, partition),
+        }
+    }
+
+    fn add(&mut self, tuple: &Partition, partition: String) -> Result<u32> {
         let group = u32::try_from(self.destinations.len())
             .map_err(|_| Error::unsupported("more than 4 billion partitions in one task"))?;
-        self.destinations.push(Destination {
-            spec_id: self.spec.spec_id,
-            partition: partition_to_json(&tuple),
-            path: partition_path(&self.spec, &self.schema, &tuple),
-        });
-        self.known.insert(key.into(), group);
+        self.by_partition.entry(partition.clone()).or_insert(group);
+        let path = partition_path(&self.spec, &self.schema, tuple);
+        self.destinations.push(Destination { spec_id: self.spec.spec_id, partition, path });
         Ok(group)
     }
 }

@@ -207,13 +207,13 @@ impl Rolling {
         Ok(())
     }
 
-    /// Write a row group of copied pages, to a new file if the open file would exceed the target size. `empty` is a batch
-    /// without rows.
+    /// Write a row group of copied pages, to a new file if the open file would exceed the target size. A new
+    /// file is created for the rows in `first`, which may be empty.
     pub(super) fn append_copied(
         &mut self,
         files: &mut Files,
         group: CopiedGroup,
-        empty: &RecordBatch,
+        first: &RecordBatch,
     ) -> Result<()> {
         let target = files.options.target_file_bytes;
         let is_full = self
@@ -223,7 +223,7 @@ impl Rolling {
         if is_full {
             self.close(files)?;
         }
-        self.open_file(files, empty)?.append_copied(group)
+        self.open_file(files, first)?.append_copied(group)
     }
 
     /// Return the open file, or a new one, whose first rows are in `first`.

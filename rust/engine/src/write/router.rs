@@ -131,23 +131,26 @@ impl Router {
         self.flush_to_limits()
     }
 
-    /// Write row groups of copied pages to the files of unpartitioned rows, after all other rows. `empty` is a batch
-    /// without rows.
+    /// Write row groups of copied pages to the files of their partitions, after all other rows. `empty` is a batch without
+    /// rows.
     pub(super) fn append_copied(
         &mut self,
         groups: Vec<CopiedGroup>,
         empty: &RecordBatch,
     ) -> Result<()> {
-        if groups.is_empty() {
-            return Ok(());
+        self.scatter()?;
+        // The rows of the first file decide on the dictionaries of all files.
+        let waiting = self.lanes.iter().find_map(|lane| lane.waiting.first());
+        let first = waiting.unwrap_or(empty).clone();
+        for copied in groups {
+            let group = index(self.groups.of_partition(copied.partition())?);
+            self.add_lanes();
+            self.write_waiting(group)?;
+            self.lanes[group].rolling.append_copied(&mut self.files, copied, &first)?;
+            self.count_file(group);
+            self.flush_to_limits()?;
         }
-        // Numbers the only partition where no row came before.
-        self.groups.of(empty, true)?;
-        self.add_lanes();
-        self.write_waiting(0)?;
-        groups.into_iter().try_for_each(|group| {
-            self.lanes[0].rolling.append_copied(&mut self.files, group, empty)
-        })
+        Ok(())
     }
 
     /// Write all waiting rows, and close every file.
