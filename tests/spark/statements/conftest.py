@@ -15,6 +15,10 @@ def lake(spark, catalog):
     attached = icefloe.spark.attach(spark, catalog, "lake")
     yield attached
     icefloe.spark.detach(spark, "lake")
+    # A temporary view of this module would stand for a relative name in another one.
+    for one in spark.catalog.listTables():
+        if one.isTemporary:
+            spark.catalog.dropTempView(one.name)
 
 
 @pytest.fixture
