@@ -171,7 +171,7 @@ const ROW_COUNTS: [&str; 3] = ["existing_rows_count", "added_rows_count", "delet
 /// Files and rows of the existing, added and deleted entries of manifests, by row of their list.
 type CountsByRow = BTreeMap<usize, [(i32, i64); 3]>;
 
-/// Return manifests with all counts: those that the list lacks are counted in the manifest.
+/// Return manifests with all counts. Counts that the list lacks come from the entries of the manifest.
 async fn with_counts(io: &FileIo, manifests: RecordBatch) -> Result<RecordBatch> {
     let names = FILE_COUNTS.iter().chain(&ROW_COUNTS);
     let columns: Vec<&ArrayRef> = names.filter_map(|name| manifests.column_by_name(name)).collect();
