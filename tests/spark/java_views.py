@@ -6,7 +6,7 @@ import json
 import sys
 from pathlib import Path
 
-from tests.interop.java.writer import session
+from tests.catalogs.rest.java_job import rest_session
 
 VIEWS = {
     "plain": "SELECT id, name FROM t",
@@ -19,14 +19,7 @@ VIEWS = {
 
 
 def main(jar: str, folder: str, uri: str, space: str) -> None:
-    spark = session(jar, Path(folder) / "warehouse")
-    for key, value in {
-        "": "org.apache.iceberg.spark.SparkCatalog",
-        ".type": "rest",
-        ".uri": uri,
-        ".cache-enabled": "false",
-    }.items():
-        spark.conf.set(f"spark.sql.catalog.prod{key}", value)
+    spark = rest_session(jar, folder, "prod", uri)
     spark.sql(f"USE prod.{space}")
     found = {}
     for name, query in VIEWS.items():

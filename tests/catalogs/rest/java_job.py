@@ -11,7 +11,8 @@ from pyspark.sql import SparkSession
 from tests.interop.java.writer import session
 
 
-def main(jar: str, folder: str, uri: str, namespace: str) -> None:
+def rest_session(jar: str, folder: str, name: str, uri: str) -> SparkSession:
+    """A session of the Java reference with a REST catalog."""
     spark = session(jar, Path(folder) / "warehouse")
     for key, value in {
         "": "org.apache.iceberg.spark.SparkCatalog",
@@ -19,7 +20,12 @@ def main(jar: str, folder: str, uri: str, namespace: str) -> None:
         ".uri": uri,
         ".cache-enabled": "false",
     }.items():
-        spark.conf.set(f"spark.sql.catalog.lake{key}", value)
+        spark.conf.set(f"spark.sql.catalog.{name}{key}", value)
+    return spark
+
+
+def main(jar: str, folder: str, uri: str, namespace: str) -> None:
+    spark = rest_session(jar, folder, "lake", uri)
     ours, theirs = f"lake.{namespace}.ours", f"lake.{namespace}.theirs"
     found = {"before": rows(spark, ours)}
     spark.sql(f"insert into {ours} values (10, 'java', null)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from icefloe.exceptions import FeatureUnsupportedError, NoSuchViewError, ValidationError
+from icefloe.exceptions import FeatureUnsupportedError, NoSuchNamespaceError, NoSuchViewError, ValidationError
 from icefloe.schema import Schema
 from icefloe.spark.statements.current_namespace import CurrentNamespace
 
@@ -88,9 +88,13 @@ def catalog_view(references: References, parts: tuple[str, ...]) -> CatalogView 
     """Return the view of a dotted name; None if there is no such view."""
     lake, identifier = references.locate(parts)
     catalog: Any = lake.catalog
-    if len(identifier) < 2 or not hasattr(catalog, "load_view") or not catalog.view_exists(identifier):
+    if len(identifier) < 2 or not hasattr(catalog, "load_view"):
         return None
-    return CatalogView(lake, catalog.load_view(identifier))
+    try:
+        return CatalogView(lake, catalog.load_view(identifier))
+    except (NoSuchViewError, NoSuchNamespaceError, FeatureUnsupportedError):
+        # A server without an endpoint for views has none.
+        return None
 
 
 def listed_views(lake: AttachedCatalog, namespace: Identifier) -> list[Identifier]:
@@ -105,10 +109,13 @@ def drop_catalog_view(references: References, parts: tuple[str, ...]) -> None:
     Raises:
         NoSuchViewError: There is no such view.
     """
-    found = catalog_view(references, parts)
-    if found is None:
-        lake, identifier = references.locate(parts)
-        name = ".".join((lake.name, *identifier))
-        raise NoSuchViewError(f"DROP VIEW: expected a view of {lake.name}, got {name}: DROP TABLE drops a table")
-    catalog: Any = found.lake.catalog
-    catalog.drop_view(found.view.identifier)
+    lake, identifier = references.locate(parts)
+    catalog: Any = lake.catalog
+    try:
+        if hasattr(catalog, "drop_view"):
+            catalog.drop_view(identifier)
+            return
+    except NoSuchViewError:
+        pass
+    name = ".".join((lake.name, *identifier))
+    raise NoSuchViewError(f"DROP VIEW: expected a view of {lake.name}, got {name}: DROP TABLE drops a table")

@@ -1,4 +1,4 @@
-"""Views of attached catalogs in queries: the rows of a view are those of its own query."""
+"""Views of attached catalogs in queries: a view has the rows of its own query."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ impl RemoteFile {
         Ok(Self { tail, ..Self::of_length(io, location.into(), length) })
     }
 
-    /// Return a file of a known length, none of whose bytes are in memory.
+    /// Return a file of a known length. No byte of it is requested before a read.
     pub(crate) fn of_length(io: FileIo, location: Arc<str>, length: u64) -> Self {
         let (tail, stages, failure) = Default::default();
         Self { io, location, length, tail, stages, failure }
