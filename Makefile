@@ -241,7 +241,7 @@ simulate-campaign: $(VENV)/.wheel ## Simulate histories in pieces that CAMPAIGN_
 	  --histories $(HISTORIES) --workers $(WORKERS) --log $(CAMPAIGN_LOG)
 
 .PHONY: simulate-scopes
-simulate-scopes: $(VENV)/.wheel ## Explore every interleaving and every crash of two writers with at most three operations, both isolation levels (20 minutes of CPU time)
+simulate-scopes: $(VENV)/.wheel ## Explore every interleaving and every crash of two writers with at most three operations, both isolation levels (17 minutes of CPU time)
 	@export OMP_NUM_THREADS=1; $(ON_MEMORY) $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -rP --all-interleavings \
 	  tests/simulator/test_interleavings.py $(PYTEST_ARGS)
 
@@ -259,18 +259,18 @@ spark-kills: $(VENV)/.wheel ## Kill drivers and workers of Spark operations in e
 PROGRAMS ?= 50
 
 .PHONY: java-programs
-java-programs: $(VENV)/.wheel java-reference ## Compare random SQL programs with those of the Java reference (PROGRAMS=100, SEED=n)
+java-programs: $(VENV)/.wheel java-reference ## Compare random SQL programs with those of the Java reference (PROGRAMS=50, SEED=n)
 	@$(ON_MEMORY) $(BIN)/python -m pytest -q --java-programs=$(PROGRAMS) --first-java-program=$(SEED) tests/interop/java/test_random_programs.py
 
 PROGRAM_LOG ?= target/programs.jsonl
 
 .PHONY: typed-programs
-typed-programs: $(VENV)/.wheel java-reference ## Compare random updates, deletes, merges and upserts with DuckDB and with the Java reference in one JVM (PROGRAMS=2000, FIRST=seed, PROGRAM_LOG=file)
+typed-programs: $(VENV)/.wheel java-reference ## Compare random updates, deletes, merges and upserts with DuckDB and with the Java reference in one JVM (PROGRAMS=50, FIRST=seed, PROGRAM_LOG=file)
 	@mkdir -p $(dir $(PROGRAM_LOG)); $(WITH_JAVA) $(ON_MEMORY) TMPDIR=$${PYTEST_DEBUG_TEMPROOT:-$${TMPDIR:-/tmp}} $(BIN)/python -m tests.interop.java.program_campaign $(JAVA_JAR) --first $(or $(FIRST),0) \
 	  --programs $(PROGRAMS) --log $(PROGRAM_LOG)
 
 .PHONY: row-programs
-row-programs: $(VENV)/.wheel ## Compare random updates, deletes, merges and upserts in Python with DuckDB (PROGRAMS=5000, SEED=first seed)
+row-programs: $(VENV)/.wheel ## Compare random updates, deletes, merges and upserts in Python with DuckDB (PROGRAMS=50, SEED=first seed)
 	@$(ON_MEMORY) $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --row-programs=$(PROGRAMS) --first-history=$(SEED) \
 	  tests/property/test_row_level.py tests/property/test_typed_programs.py $(PYTEST_ARGS)
 
@@ -355,7 +355,8 @@ docs: .docs/.ready ## Build the documentation as a site into target/site; a brok
 	@NO_MKDOCS_2_WARNING=1 .docs/bin/mkdocs build --quiet --strict
 
 .PHONY: pictures
-pictures: $(VENV)/.wheel ## Draw the pictures of the documentation again, in headless Chromium
+pictures: $(VENV)/.wheel ## Draw the pictures of the documentation again; those of the report need Chromium
+	@$(BIN)/python docs/pictures/bars.py
 	@$(BIN)/python docs/pictures/draw.py
 
 .PHONY: format

@@ -20,7 +20,7 @@ bench-peers: | $(VENV)/.tools ## Run icefloe beside its peers on the same work (
 	@$(WITH_JAVA) PYTHONPATH=benches $(BENCH_BIN)/python -m peers --rounds $(ROUNDS) $(if $(CASE),--case $(CASE)) $(BENCH_ARGS)
 
 .PHONY: bench-rewrites
-bench-rewrites: | $(VENV)/.tools ## Compact, sort and cluster SF1 lineitem from 64 files beside a scan and a write (SF=1, ROUNDS=3)
+bench-rewrites: | $(VENV)/.tools ## Compact, sort and cluster SF1 lineitem from 64 files beside a scan and a write (SF=1, ROUNDS=5)
 	@$(MAKE) --no-print-directory PROFILE=release .bench/.ready
 	@PEERS_SCALE=$(SF) PYTHONPATH=benches $(BENCH_BIN)/python benches/rewrites.py --rounds $(ROUNDS) $(BENCH_ARGS)
 

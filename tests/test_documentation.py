@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -22,7 +23,7 @@ BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SPARK_DEFAULTS = ROOT / "tests" / "spark" / "defaults"
 DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
 # Pages without code, and one whose code needs a metastore; the tests of the catalogs start one.
-WITHOUT_CODE = {"decisions.md", "figures.md", "metastores.md", "spark-versions.md"}
+WITHOUT_CODE = {"decisions.md", "figures.md", "metastores.md", "spark-versions.md", "test-runs.md"}
 
 
 def sections(document: Path) -> list[tuple[str, str]]:
@@ -43,6 +44,13 @@ def test_every_document_has_code_or_is_listed() -> None:
     assert {document.name for document in DOCUMENTS} - WITHOUT_CODE == {
         f"{str(case.id).partition('.md-')[0].rpartition('/')[2]}.md" for case in CASES
     }
+
+
+def test_picture_of_the_figures_has_the_times_of_the_readme() -> None:
+    drawn = runpy.run_path(str(ROOT / "docs" / "pictures" / "bars.py"))
+    works = drawn["works_of"]((ROOT / "README.md").read_text(encoding="utf-8"))
+    assert len(works) == 14
+    assert drawn["PICTURE"].read_text(encoding="utf-8") == drawn["drawing"](works)
 
 
 @pytest.fixture(scope="module")

@@ -100,7 +100,7 @@ SPARK_LAYERS = [
     {"public"},
 ]
 
-# Rooms of the Rust crates: a room may import from itself and from the rooms of earlier lines.
+# Modules of the Rust crates: a module may import from itself and from the modules of earlier lines.
 RUST_LAYERS = {
     "format": [
         {"error"},
@@ -308,12 +308,12 @@ def test_format_crate_is_pure(path: Path) -> None:
 
 
 @pytest.mark.parametrize("crate", RUST_LAYERS)
-def test_rust_rooms_import_from_rooms_before_them(crate: str) -> None:
+def test_rust_modules_import_from_modules_before_them(crate: str) -> None:
     source, layers = RUST / crate / "src", RUST_LAYERS[crate]
     assert {path.stem for path in source.iterdir()} - {"lib"} == set().union(*layers)
     for module, imported in rust_imports.import_graph(source).items():
-        rooms = {other[0] for other in imported if other} - set(module[:1])
-        later = {room for room in rooms if module and rank(layers, room) >= rank(layers, module[0])}
+        others = {other[0] for other in imported if other} - set(module[:1])
+        later = {other for other in others if module and rank(layers, other) >= rank(layers, module[0])}
         assert later == set(), "::".join(module)
 
 
@@ -344,7 +344,7 @@ def test_rust_imports_are_those_of_the_files(tmp_path: Path) -> None:
     }
 
 
-ROOMS = {
+DRAWN = {
     "`rust/format`": RUST_LAYERS["format"],
     "`rust/engine`": RUST_LAYERS["engine"],
     "`exceptions`": LAYERS,
@@ -355,12 +355,12 @@ ROOMS = {
 }
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_architecture_has_the_layers_of_the_code(room: str) -> None:
+@pytest.mark.parametrize("title", DRAWN)
+def test_architecture_has_the_layers_of_the_code(title: str) -> None:
     page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    row = next(line for line in page.splitlines() if re.match(rf"\| {re.escape(room)}(:| ←)", line)).split("|")[1]
+    row = next(line for line in page.splitlines() if re.match(rf"\| {re.escape(title)}(:| ←)", line)).split("|")[1]
     drawn = row.partition(": ")[2] or row
-    assert [set(re.findall(r"`([a-z_]+)`", layer)) for layer in drawn.split("←")] == ROOMS[room]
+    assert [set(re.findall(r"`([a-z_]+)`", layer)) for layer in drawn.split("←")] == DRAWN[title]
 
 
 def test_only_bindings_name_pyo3() -> None:

@@ -23,7 +23,7 @@ IcebergError
 │   └── NoSuchIcebergTableError
 ├── NoSuchIdentifierError
 ├── NoSuchViewError
-├── NotInstalledError
+├── NotInstalledError (ImportError)
 ├── RESTError
 │   ├── AuthorizationExpiredError
 │   ├── BadRequestError
@@ -199,8 +199,8 @@ class ViewAlreadyExistsError(IcebergError):
     """The view to create already exists."""
 
 
-class NotInstalledError(IcebergError):
-    """A required package is not installed."""
+class NotInstalledError(IcebergError, ImportError):
+    """An optional package that the call needs is not installed; the message has the command that installs it."""
 
 
 class SignError(IcebergError):

@@ -18,7 +18,7 @@ from icefloe.catalog.configuration import (
 )
 from icefloe.catalog.memory import InMemoryCatalog
 from icefloe.catalog.table_creation import TABLE_DEFAULT, TABLE_OVERRIDE
-from icefloe.exceptions import FeatureUnsupportedError, ValidationError
+from icefloe.exceptions import FeatureUnsupportedError, NotInstalledError, ValidationError
 from icefloe.io.file_io import STORAGE_PREFIXES, check_implementation
 from icefloe.io.property_names import PY_IO_IMPL
 
@@ -283,7 +283,7 @@ def _packages_of(kind: str, name: str) -> Iterator[None]:
     """Report a missing package of a type of catalogs by the command that installs it.
 
     Raises:
-        ImportError: A package of the type is not installed.
+        NotInstalledError: A package of the type is not installed.
     """
     try:
         yield
@@ -291,7 +291,7 @@ def _packages_of(kind: str, name: str) -> Iterator[None]:
         modules, package, install = _PACKAGES[kind]
         if error.name not in modules:
             raise
-        raise ImportError(f"catalog {name!r}, of type {kind}, needs {package}: pip install {install}") from error
+        raise NotInstalledError(f"catalog {name!r}, of type {kind}, needs {package}: pip install {install}") from error
 
 
 def _checked(conf: object) -> Properties:

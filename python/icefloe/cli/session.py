@@ -25,7 +25,7 @@ class Session:
 
     Attributes:
         catalog_name: The catalog; None for the configured default.
-        config: A configuration file that replaces the usual ones.
+        config: A configuration file that takes precedence over the environment and the usual files.
         properties: Catalog properties from options.
         format: Format of the output.
         quiet: Whether progress and notes are left out.

@@ -77,7 +77,7 @@ def catalog_settings(function: Callable[..., Any]) -> Callable[..., Any]:
             type=click.Path(path_type=Path, dir_okay=False),
             expose_value=False,
             callback=_set("config"),
-            help="A configuration file instead of .icefloe.yaml, .pyiceberg.yaml and the environment.",
+            help="A configuration file that takes precedence over the environment, .icefloe.yaml and .pyiceberg.yaml.",
         ),
         click.option(
             "-p",

@@ -1,4 +1,4 @@
-"""The words of a Spark SQL text, with their places in it."""
+"""Tokens of a Spark SQL text, with their offsets."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Fixed costs of the tasks that Spark runs in one of its Python worker processes.
 
-Spark reuses a worker for many tasks, and does the same work around each. Before a task it invalidates the caches of all importers, for
-which Python reads the directory of ``pyspark.zip`` again, 70 to
-100 ms of CPU. After a task it collects garbage over every object that the modules hold. A micro-batch of a stream has four such tasks:
+Spark reuses a worker for many tasks and repeats this work for each. Before a task it invalidates all import caches, so Python reads
+the directory of ``pyspark.zip`` again: 70 to 100 ms of CPU. After a task it collects garbage over every object that the modules hold. A micro-batch of a stream has four such tasks:
 the writer on the driver, read, write and commit.
 """
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
-from icefloe.exceptions import OAuthError, UnauthorizedError, ValidationError
+from icefloe.exceptions import NotInstalledError, OAuthError, UnauthorizedError, ValidationError
 
 from tests.catalogs.rest.protocol_server import Answer, error
 from tests.catalogs.rest.test_authentication import NAMESPACES, NO_NAMESPACES, authorizations
@@ -140,7 +140,7 @@ def test_entra_identity_that_gets_no_token_is_one_error(server, connect, managed
 @pytest.mark.parametrize(("kind", "module"), [("google", "google.auth"), ("entra", "azure.identity")])
 def test_library_that_is_not_installed_is_named_with_its_extra(connect, monkeypatch, kind, module):
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(ImportError, match=rf"pip install 'icefloe\[rest-{kind}\]'"):
+    with pytest.raises(NotInstalledError, match=rf"pip install 'icefloe\[rest-{kind}\]'"):
         connect(**{"auth.type": kind})
 
 

@@ -8,7 +8,7 @@ from icefloe.catalog.hadoop import HadoopCatalog
 from icefloe.catalog.memory import InMemoryCatalog
 from icefloe.catalog.noop import NoopCatalog
 from icefloe.catalog.sql import SqlCatalog
-from icefloe.exceptions import FeatureUnsupportedError, ValidationError
+from icefloe.exceptions import FeatureUnsupportedError, NotInstalledError, ValidationError
 from icefloe.schema import Schema
 from icefloe.types import NestedField
 from pyiceberg.utils.config import Config
@@ -69,7 +69,7 @@ def test_sql_catalog_without_sqlalchemy_says_what_to_install(monkeypatch):
     for module in ("icefloe.catalog.sql", "icefloe.catalog.sql.sql_catalog", "icefloe.catalog.sql.database"):
         monkeypatch.delitem(sys.modules, module, raising=False)
     monkeypatch.setitem(sys.modules, "sqlalchemy", None)
-    with pytest.raises(ImportError, match="catalog 'x', of type sql, needs SQLAlchemy: pip install sqlalchemy"):
+    with pytest.raises(NotInstalledError, match="catalog 'x', of type sql, needs SQLAlchemy: pip install sqlalchemy"):
         load_catalog("x", type="sql", uri="sqlite://")
 
 

@@ -75,7 +75,7 @@ def authentication_of(
     Raises:
         ValidationError: A property is missing or invalid.
         FeatureUnsupportedError: The type of authentication is not supported.
-        ImportError: The type needs a library that is not installed.
+        NotInstalledError: The type needs a library that is not installed.
     """
 
     def now() -> float:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import httpx
 
 from icefloe.catalog.rest.authentication import AUTHORIZATION
-from icefloe.exceptions import OAuthError, ValidationError
+from icefloe.exceptions import NotInstalledError, OAuthError, ValidationError
 
 if TYPE_CHECKING:
     import ssl
@@ -86,7 +86,7 @@ def google_tokens(
         now: Seconds since 1970-01-01 UTC.
 
     Raises:
-        ImportError: google-auth is not installed.
+        NotInstalledError: google-auth is not installed.
         OAuthError: No credentials are found.
     """
     _check_names(catalog, "auth.google", settings, ("credentials_path", "scopes"))
@@ -94,7 +94,7 @@ def google_tokens(
         import google.auth
         import google.auth.exceptions
     except ModuleNotFoundError as error:
-        raise ImportError(
+        raise NotInstalledError(
             f"catalog {catalog!r}: auth.type google needs google-auth: pip install 'icefloe[rest-google]'"
         ) from error
     credentials = _google_credentials(catalog, settings)
@@ -142,14 +142,14 @@ def entra_tokens(catalog: str, settings: Mapping[str, str], now: Callable[[], fl
         now: Seconds since 1970-01-01 UTC.
 
     Raises:
-        ImportError: azure-identity is not installed.
+        NotInstalledError: azure-identity is not installed.
         ValidationError: An argument is not valid.
     """
     try:
         from azure.core.exceptions import AzureError
         from azure.identity import DefaultAzureCredential
     except ModuleNotFoundError as error:
-        raise ImportError(
+        raise NotInstalledError(
             f"catalog {catalog!r}: auth.type entra needs azure-identity: pip install 'icefloe[rest-entra]'"
         ) from error
     scopes = names_in(settings.get("scopes")) or [ENTRA_SCOPE]

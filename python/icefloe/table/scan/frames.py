@@ -3,15 +3,33 @@
 from __future__ import annotations
 
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import pyarrow as pa
 
+from icefloe.exceptions import NotInstalledError
 from icefloe.types.arrow import storage_schema
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     import pandas as pd
+
+
+def frame_library(name: str) -> ModuleType:
+    """Return pandas, Polars or DuckDB, each of which is an extra of its name.
+
+    Raises:
+        NotInstalledError: The library is not installed.
+    """
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        raise NotInstalledError(f"{name} is not installed: pip install 'icefloe[{name}]'") from error
 
 
 def pandas_frame(table: pa.Table, **kwargs: Any) -> pd.DataFrame:

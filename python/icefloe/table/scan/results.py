@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from icefloe.arguments import checked_flag, checked_text
 from icefloe.exceptions import FeatureUnsupportedError, ValidationError
-from icefloe.table.scan.frames import pandas_frame
+from icefloe.table.scan.frames import frame_library, pandas_frame
 from icefloe.table.scan.progress import with_progress_bar
 from icefloe.table.scan.row_stream import STREAM_BATCH_BYTES, TABLE_BATCH_BYTES, read_from
 
@@ -69,12 +69,12 @@ class Results:
 
     def to_pandas(self, progress: bool | None, **kwargs: Any) -> pd.DataFrame:
         """Return the rows as a pandas data frame."""
+        frame_library("pandas")
         return pandas_frame(self.to_arrow(progress), **kwargs)
 
     def to_polars(self) -> pl.DataFrame:
         """Return the rows as a Polars data frame."""
-        import polars as pl
-
+        pl = frame_library("polars")
         # Old versions of Polars panic on extension types; all versions read uuids as bytes.
         stream = self._table_stream(string_views=True, extension_types=False)
         try:
@@ -87,8 +87,7 @@ class Results:
 
     def to_duckdb(self, table_name: str, connection: duckdb.DuckDBPyConnection | None) -> duckdb.DuckDBPyConnection:
         """Register the rows in DuckDB and return the connection."""
-        import duckdb
-
+        duckdb = frame_library("duckdb")
         if not checked_text("table_name", table_name):
             raise ValidationError("table_name: expected the name of a table in SQL, got ''")
         if connection is not None and not isinstance(connection, duckdb.DuckDBPyConnection):
