@@ -12,8 +12,12 @@ from icefloe.expressions.bound import bind, convert
 from icefloe.expressions.literals import (
     BinaryLiteral,
     DateLiteral,
+    DecimalLiteral,
+    DoubleLiteral,
     FixedLiteral,
+    FloatLiteral,
     Literal,
+    LongLiteral,
     StringLiteral,
     TimeLiteral,
     TimestampLiteral,
@@ -27,11 +31,11 @@ from icefloe.expressions.predicates import (
     column_names,
     with_column,
 )
-from icefloe.expressions.rest_json import expression_to_json
+from icefloe.expressions.rest_json import expression_to_json, literal_to_json_value
 from icefloe.expressions.terms import Reference, UnboundTransform
 from icefloe.expressions.transform_ranges import column_condition
 from icefloe.expressions.tree import AlwaysTrue, And, BooleanExpression, Not, Or
-from icefloe.types import DateType
+from icefloe.types import DateType, DecimalType, DoubleType, FloatType, IntegerType, LongType
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -219,6 +223,8 @@ def _on_column(schema: Schema, expr: BooleanExpression, case_sensitive: bool) ->
 
 
 _TYPED = (DateLiteral, TimeLiteral, TimestampLiteral, UUIDLiteral, FixedLiteral, BinaryLiteral)
+_NUMBERS = (LongLiteral, FloatLiteral, DoubleLiteral, DecimalLiteral)
+_NUMBER_TYPES = (IntegerType, LongType, FloatType, DoubleType, DecimalType)
 
 
 def fit_literals(schema: Schema, expr: BooleanExpression, case_sensitive: bool = True) -> BooleanExpression:
@@ -251,6 +257,10 @@ def _needs_type(literal: Literal, term: BoundTerm | None = None) -> bool:
     """Return whether the JSON of a literal depends on the type of its column; without a term, whether it may."""
     if isinstance(literal, _TYPED):
         return True
+    if isinstance(literal, _NUMBERS):
+        # The text of a number is a value of a string, and hexadecimal of bytes; dates and times are compared with JSON numbers.
+        is_text = isinstance(literal_to_json_value(literal), str)
+        return is_text and (term is None or not isinstance(term.value_type, _NUMBER_TYPES))
     # The text of a timestamp beside a date column is converted to its day.
     has_time = isinstance(literal, StringLiteral) and ":" in literal.value
     return has_time and (term is None or isinstance(term.value_type, DateType))

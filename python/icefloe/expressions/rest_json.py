@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import uuid
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from pydantic_core import PydanticSerializationError, from_json, to_json
@@ -20,6 +21,7 @@ from icefloe.expressions.literals import (
     DecimalLiteral,
     FixedLiteral,
     Literal,
+    LongLiteral,
     TimeLiteral,
     TimestampLiteral,
     UUIDLiteral,
@@ -38,6 +40,9 @@ from icefloe.types import UUIDType
 
 if TYPE_CHECKING:
     from icefloe.types import IcebergType
+
+# The integers that the core's JSON reads exactly: signed and unsigned integers of 64 bits.
+_LEAST_NUMBER, _GREATEST_NUMBER = -(2**63), 2**64 - 1
 
 
 def expression_to_json(expr: BooleanExpression) -> str:
@@ -87,7 +92,7 @@ def to_json_value(expr: BooleanExpression) -> Any:
 
 
 def literal_to_json_value(value: Literal, kind: IcebergType | None = None) -> Any:
-    """Return the JSON single value of a literal: numbers and booleans are JSON numbers and booleans, other values text.
+    """Return the JSON single value of a literal: booleans, integers of 64 bits and floats are JSON's, other values text.
 
     Args:
         value: The literal.
@@ -108,6 +113,9 @@ def literal_to_json_value(value: Literal, kind: IcebergType | None = None) -> An
         return format(raw, "f")
     if isinstance(value, (AboveMax, BelowMin)):
         return 2 * raw  # its value is the limit that it exceeds, which the column may have
+    if isinstance(value, LongLiteral) and not _LEAST_NUMBER <= raw <= _GREATEST_NUMBER:
+        # The core reads other integers of JSON as floating-point numbers. str() of an int refuses thousands of digits.
+        return str(Decimal(raw))
     return str(raw) if isinstance(raw, float) and not math.isfinite(raw) else raw
 
 

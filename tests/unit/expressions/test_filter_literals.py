@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import operator
 import uuid
-from datetime import date, datetime, timedelta, timezone
+from contextlib import contextmanager
+from datetime import date, datetime, time, timedelta, timezone
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -125,3 +128,80 @@ def test_literal_above_the_range_of_its_column_is_above_the_largest_value(kind, 
             (0, [GreaterThan("x", outside), EqualTo("x", outside), Not(LessThan("x", outside))]),
         ):
             assert [table.scan(one).count() for one in expressions] == [selected] * 3
+
+
+@contextmanager
+def one_column(kind, values):
+    """A table whose column `x` of a type has the values."""
+    with load_catalog("scratch", type="memory") as catalog:
+        catalog.create_namespace("db")
+        schema = Schema(NestedField(1, "x", kind))
+        table = catalog.create_table("db.t", schema)
+        table.append(pa.table({"x": pa.array(values, schema.as_arrow().field("x").type)}, schema=schema.as_arrow()))
+        yield table
+
+
+COMPARISONS = {
+    "=": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+LARGE = [2**63 - 1, 2**64 - 1, 2**64, -(2**63), -(2**63) - 1, 12345678901234567890123, 12345678901234568000000, 10**40]
+EPOCH = datetime(1970, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "number"),
+    [
+        ("decimal(38,0)", [Decimal(one) for one in [*LARGE[:-1], 5]], int),
+        (
+            "decimal(38,2)",
+            [Decimal("12345678901234567890123.01"), Decimal(12345678901234567890123), Decimal("0.5")],
+            Decimal,
+        ),
+        ("long", [2**63 - 1, -(2**63), 5], int),
+        ("int", [2**31 - 1, -(2**31), 5], int),
+        ("double", [1e300, -1e300, 5.0], Decimal),
+        ("float", [2.0**100, -(2.0**100), 5.0], Decimal),
+        ("date", [date(9999, 12, 31), date(1, 1, 1)], lambda day: (day - EPOCH.date()).days),
+        (
+            "timestamp",
+            [datetime(9999, 12, 31), datetime(1, 1, 1)],
+            lambda at: (at - EPOCH) // timedelta(microseconds=1),
+        ),
+        ("time", [time(0), time(23, 59)], lambda at: (at.hour * 60 + at.minute) * 60 * 1_000_000),
+    ],
+)
+def test_integer_of_any_size_is_compared_exactly(kind, values, number):
+    with one_column(kind, values) as table:
+        for limit in LARGE:
+            for sign, compares in COMPARISONS.items():
+                expected = sorted(one for one in values if compares(number(one), limit))
+                assert sorted(table.scan(f"x {sign} {limit}").to_arrow()["x"].to_pylist()) == expected, (sign, limit)
+        expected = [one for one in values if number(one) in LARGE]
+        assert sorted(table.scan(In("x", LARGE)).to_arrow()["x"].to_pylist()) == sorted(expected)
+
+
+def test_delete_by_an_integer_beyond_64_bits_keeps_other_rows():
+    kept = [Decimal(5), Decimal(12345678901234568000000)]
+    with one_column("decimal(38,0)", [Decimal(12345678901234567890123), *kept]) as table:
+        table.delete("x = 12345678901234567890123")
+        assert sorted(table.scan().to_arrow()["x"].to_pylist()) == kept
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [("string", "1"), ("binary", b"1"), ("fixed[12]", b"1" * 12), ("uuid", uuid.UUID(int=1).bytes), ("boolean", True)],
+)
+@pytest.mark.parametrize("number", [5, 1.5, Decimal(12), Decimal("1.50"), 10**23, 10**31, float("inf")])
+def test_number_is_refused_beside_a_column_that_holds_none(kind, value, number):
+    with one_column(kind, [value]) as table:
+        for row_filter in (EqualTo("x", number), NotEqualTo("x", number), In("x", [number, 7])):
+            with pytest.raises(ValidationError, match="filter on x"):
+                table.scan(row_filter).count()
+            with pytest.raises(ValidationError, match="filter on x"):
+                table.delete(row_filter)
+        assert table.scan().count() == 1
