@@ -113,8 +113,18 @@ def as_filter(node: Any, schema: Schema, *, case_sensitive: bool) -> BooleanExpr
             kind = schema.find_field(one.name, case_sensitive).field_type
             if isinstance(kind, (FloatType, DoubleType)) or not isinstance(kind, PrimitiveType):
                 return None
-        found = Filter.of(node.sql("spark"), schema, case_sensitive=case_sensitive)
+        found = Filter.of(_filter_text(node), schema, case_sensitive=case_sensitive)
         found.bound  # noqa: B018 - raises for names and literals that do not fit
     except (ValidationError, ValueError, ResolveError):
         return None
     return found.expression
+
+
+def _filter_text(node: Any) -> str:
+    """Return a tree as the text of a filter, in which strings have no escape sequences and bytes are `X'00ff'`."""
+    from sqlglot import exp
+
+    def respelled(one: Any) -> Any:
+        return exp.Var(this=f"X'{one.name}'") if isinstance(one, exp.HexString) else one
+
+    return str(node.transform(respelled).sql())

@@ -195,6 +195,20 @@ def test_merge_on_a_condition_of_the_table_reads_only_its_files(table):
     assert {row["d"] for row in table.scan("id in (1, 2)").to_arrow().to_pylist()}.isdisjoint({date(2026, 1, 2)})
 
 
+@pytest.mark.parametrize("text", ["a\\b", "a\nb", "a\tb", "it's", "\\"])
+def test_merge_finds_strings_of_the_table_with_any_character(catalog, text):
+    quoted = text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n").replace("\t", "\\t")
+    schema = pa.schema([("id", pa.int64()), ("note", pa.string())])
+    table = catalog.create_table("db.notes", schema)
+    table.append(pa.table({"id": [1, 2], "note": [text, "b"]}, schema=schema))
+    source = pa.table({"id": [1, 2], "note": ["new", "new"]}, schema=schema)
+    merge = table.merge(source, on=f"target.id = source.id and target.note = '{quoted}'")
+    result = merge.when_matched_update({"note": "source.note"}).when_not_matched_insert_all().execute()
+    assert (result.rows_updated, result.rows_inserted) == (1, 1)
+    found = Counter(tuple(row.values()) for row in table.scan().to_arrow().to_pylist())
+    assert found == {(1, "new"): 1, (2, "b"): 1, (2, "new"): 1}
+
+
 @pytest.mark.parametrize(
     "on",
     [

@@ -52,6 +52,25 @@ def test_update_takes_a_condition_without_columns(table, where, rows):
     assert table.update(where, {"n": "n + 10"}).rows_updated == rows
 
 
+TEXTS = ["a\\b", "a\\\\b", "a\nb", "a\tb", "\r", "\\", "it's", "''", '"', "a\\'b", "%", "ab"]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_sql_condition_finds_a_string_with_any_character(catalog, text):
+    quoted = text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n").replace("\t", "\\t")
+    schema = pa.schema([("id", pa.int64()), ("s", pa.string()), ("raw", pa.binary())])
+    table = catalog.create_table("db.texts", schema)
+    raw = [one.encode() for one in TEXTS]
+    table.append(pa.table({"id": range(len(TEXTS)), "s": TEXTS, "raw": raw}, schema=schema))
+    number = TEXTS.index(text)
+    assert table.update(f"id + 0 = {number} and s = '{quoted}'", {"s": "concat(s, '!')"}).rows_updated == 1
+    assert column(table, "s")[number] == text + "!"
+    table.update(f"id + 0 >= 0 and raw = X'{text.encode().hex()}'", {"s": "'found'"})
+    assert [one for one, found in column(table, "s").items() if found == "found"] == [number]
+    table.delete(f"id + 0 = {number} and s in ('{quoted}', 'found')")
+    assert sorted(column(table, "s")) == [one for one in range(len(TEXTS)) if one != number]
+
+
 def test_update_values_read_the_row_as_it_was(table):
     table.update("id = 4", {"n": "id + 1", "x": "n", "s": literal("it's")})
     assert table.scan("id = 4").to_arrow().to_pylist() == [{"id": 4, "n": 5, "x": 4.0, "s": "it's"}]
