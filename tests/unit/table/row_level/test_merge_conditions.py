@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from datetime import date, datetime, time, timezone
 from decimal import Decimal
@@ -349,3 +350,28 @@ def test_merge_keys_that_are_nan_match_and_negative_zero_matches_zero(catalog):
 def test_merge_condition_has_thousands_of_terms(table):
     assert deleted(table, f"source.id in ({', '.join(str(n) for n in range(3, 10_000))})") == (False, False)
     assert deleted(table, " or ".join(f"source.id = {n}" for n in range(10_000, 0, -1))) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "regex"),
+    [
+        ("a%", "a.*"),
+        (r"a\\%", r"a\\.*"),
+        (r"%\\", r".*\\"),
+        (r"%\\%", r".*\\.*"),
+        (r"%\\_", r".*\\."),
+        (r"a\%", "a%"),
+        (r"%\_%", ".*_.*"),
+        (r"\\\%%", r"\\%.*"),
+        (r"a\\", r"a\\"),
+        (r"%.\\n%", r".*\.\\n.*"),
+    ],
+)
+def test_like_matches_the_texts_of_a_pattern(catalog, pattern, regex):
+    texts = ["a", "a\\", "a\\b", "a\\\\", "\\", "b\\\n", "a%", "_", "\\%x\n", "x_y", ".\\n", "ab\\\nc", "", "a\n"]
+    table = catalog.create_table("db.patterns", pa.schema([("s", pa.string())]))
+    table.append(pa.table({"s": texts}))
+    quoted = pattern.replace("\\", "\\\\")
+    table.delete(f"concat(s, '') like '{quoted}'")
+    left = [text for text in texts if re.fullmatch(regex, text, re.DOTALL) is None]
+    assert sorted(table.scan().to_arrow()["s"].to_pylist()) == sorted(left)

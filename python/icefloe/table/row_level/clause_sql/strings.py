@@ -10,6 +10,9 @@ import pyarrow.compute as pc
 
 from icefloe.exceptions import ValidationError
 
+_WILDCARDS = {"%": ".*", "_": "."}
+_LIKE_PART = re.compile(r"\\?.", re.DOTALL)
+
 
 def concatenated(*parts: pa.Array) -> pa.Array:
     """Return texts or bytes joined row by row; null where a part is null."""
@@ -34,7 +37,11 @@ def starts_with(values: pa.Array, prefix: str | bytes) -> pa.Array:
 
 def like(values: pa.Array, pattern: str) -> pa.Array:
     """Return whether texts match a LIKE pattern, whose escape character is the backslash."""
-    return pc.match_like(values, pattern)
+    if "\\" not in pattern:
+        return pc.match_like(values, pattern)
+    # Arrow takes an escaped backslash beside a wildcard for two characters.
+    parts = (_WILDCARDS.get(one) or re.escape(one[-1]) for one in _LIKE_PART.findall(pattern))
+    return pc.match_substring_regex(values, f"(?s)^{''.join(parts)}$")
 
 
 def check_pattern(pattern: str) -> None:
