@@ -97,8 +97,12 @@ fn exact(found: &DataType, wanted: &PrimitiveType) -> Option<(DataType, Vec<Cast
         | (P::Float, A::Float16)
         | (P::Double, A::Float16 | A::Float32)
         | (P::Binary, A::FixedSizeBinary(_))
-        | (P::Uuid | P::Fixed(_), A::Binary | A::LargeBinary | A::BinaryView)
+        | (P::Uuid | P::Fixed(_), A::Binary | A::LargeBinary)
         | (P::Time, A::Time32(_)) => vec![Cast::Arrow(target.clone())],
+        // Arrow casts no views to bytes of a fixed length. The views of a batch may hold more than the 2 GiB of 32-bit offsets.
+        (P::Uuid | P::Fixed(_), A::BinaryView) => {
+            vec![Cast::Arrow(A::LargeBinary), Cast::Arrow(target.clone())]
+        }
         (P::Date, A::Date64) => vec![Cast::MillisToDays],
         (P::Time, A::Time64(TimeUnit::Nanosecond)) => vec![Cast::TimeNanosToMicros],
         (P::Uuid, A::Utf8) => vec![Cast::Uuid],

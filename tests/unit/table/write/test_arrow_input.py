@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import Any
 
 import pandas as pd
@@ -9,7 +10,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from icefloe.exceptions import SchemaMismatchError, ValidationError
+from icefloe.schema import Schema
 from icefloe.table.write.arrow_input import to_stream, to_table
+from icefloe.types import FixedType, LongType, NestedField, UUIDType
 
 COLUMNS = {
     "pyarrow": pa.chunked_array([[1]]),
@@ -102,3 +105,33 @@ def test_frames_that_arrow_cannot_hold_are_refused(catalog, frame):
         table.append(frame)
     with pytest.raises(ValidationError, match="cannot read a DataFrame as Arrow data"):
         table.upsert(frame, join_cols=["v"])
+
+
+BYTES = Schema(
+    NestedField(1, "id", LongType()),
+    NestedField(2, "u", UUIDType()),
+    NestedField(3, "f", FixedType(4)),
+)
+
+
+def test_uuids_and_fixed_bytes_that_polars_reads_are_written_again(catalog):
+    table = catalog.create_table("db.bytes", BYTES)
+    rows = [{"id": 1, "u": uuid.UUID(int=7), "f": b"1234"}, {"id": 2, "u": None, "f": None}]
+    table.append(pa.table({"id": [1, 2], "u": [rows[0]["u"].bytes, None], "f": [b"1234", None]}))
+    frame = table.scan().to_polars()
+    table.append(frame)
+    table.append(frame.to_arrow(compat_level=pl.CompatLevel.newest()))
+    assert table.scan().to_arrow().sort_by("id").to_pylist() == [row for row in rows for _ in range(3)]
+    table.overwrite(frame)
+    table.upsert(frame.with_columns(f=pl.lit(b"5678")), join_cols=["u"])
+    found = table.scan().to_arrow().sort_by("id").to_pylist()
+    assert found[0] == {"id": 1, "u": uuid.UUID(int=7), "f": b"5678"}
+
+
+@pytest.mark.parametrize("kind", [pa.binary(), pa.large_binary(), pa.binary_view()], ids=str)
+@pytest.mark.parametrize(("column", "length"), [("u", 15), ("u", 17), ("f", 3), ("f", 5)])
+def test_binaries_of_another_length_than_the_column_are_refused(catalog, kind, column, length):
+    table = catalog.create_table("db.bytes", BYTES)
+    with pytest.raises(SchemaMismatchError, match=f"column {column}: the data does not fit"):
+        table.append(pa.table({column: pa.array([b"x" * length], kind)}))
+    assert table.current_snapshot() is None
