@@ -62,7 +62,10 @@ impl DeleteRuns {
     }
 
     /// Add the runs of one file, which may be adjacent and in any order.
-    pub(super) fn push(&mut self, runs: &mut [(u32, u32)]) -> Result<()> {
+    ///
+    /// # Errors
+    /// `InvalidArgument` for 2^31 runs or more.
+    pub fn push(&mut self, runs: &mut [(u32, u32)]) -> Result<()> {
         if runs.len() > 1 {
             runs.sort_unstable();
         }
