@@ -189,8 +189,9 @@ def read(
         string_views: Return strings and binaries as views, which saves a copy.
         extension_types: Return uuid columns as Arrow's extension type ``arrow.uuid`` instead of ``fixed_size_binary[16]``.
         threads: Number of decoding threads, >= 1.
-        rows: Columns ``__file_row`` int32 (the number of a task in ``files``) and ``_pos`` int64: rows to select among the rows that
-            no delete file deletes; None for all. The tasks must be whole files.
+        rows: Rows to select among the rows that no delete file deletes; None for all. Columns ``__file_row`` int32 (the number of a
+            task in ``files``) and ``_pos`` int64, or ``__file_row``, ``first`` int64 and ``count`` int64 for runs of rows. The
+            tasks must be whole files.
         keep: Return the rows of ``rows`` only; False returns all others.
 
     Raises:

@@ -31,8 +31,8 @@ class CopiedRows:
             removed: ``__file_row`` int32 (the row in ``files``) and ``_pos`` int64 of the rows to leave out, sorted by both.
 
         Returns:
-            For each file, whether pages of it are copied; and the rows of these files that are neither copied nor removed, columns
-            and order as ``removed``.
+            For each file, whether pages of it are copied; and the rows of these files that are neither copied nor removed, as runs:
+            ``__file_row`` int32, ``first`` int64 and ``count`` int64, sorted by the first two.
 
         Raises:
             SchemaMismatchError: A column is missing, or has nulls or another type.

@@ -124,7 +124,8 @@ class ScanPlan:
                 group and join.
             batch_size: Most rows of a batch.
             batch_bytes: Most bytes of a batch.
-            rows: Rows to select, columns `__file_row` int32 (the file's row in the plan) and `_pos` int64; None for all rows.
+            rows: Rows to select, columns `__file_row` int32 (the file's row in the plan) and `_pos` int64, or `__file_row`, `first`
+                int64 and `count` int64 for runs of rows; None for all rows.
             keep: Return the rows of `rows` only; False returns all others.
         """
         return _core.read(

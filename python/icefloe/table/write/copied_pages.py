@@ -12,7 +12,7 @@ from icefloe.io.pyarrow import schema_to_pyarrow
 from icefloe.table.read_context import schema_json
 from icefloe.table.scan.metadata_columns import FILE_ROW
 from icefloe.table.scan.plan import has_deletes
-from icefloe.table.write.rows import Positions, other_rows, rows_at, touched_files, with_files
+from icefloe.table.write.rows import Positions, RowRuns, other_rows, rows_at, touched_files, with_files
 from icefloe.types.arrow import storage_schema
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def rewritten_pages(
     is_copied, others = copied.add(files, positions.rows)
     streams: list[Iterator[pa.RecordBatch]] = []
     if others.num_rows > 0:
-        streams.append(iter(rows_at(touched, schema, Positions(pa.table(others)))))
+        streams.append(iter(rows_at(touched, schema, RowRuns(pa.table(others)))))
     if is_copied.true_count < len(is_copied):
         is_read = pc.invert(is_copied)
         of_read = Positions(positions.rows.filter(is_read.take(positions.rows.column(FILE_ROW).combine_chunks())))

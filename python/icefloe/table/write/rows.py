@@ -54,6 +54,17 @@ class Positions:
         return found
 
 
+@dataclass(frozen=True)
+class RowRuns:
+    """Runs of rows in a plan's files.
+
+    Attributes:
+        rows: Columns `__file_row` int32 (the file's row in the plan), `first` int64 and `count` int64, sorted by the first two.
+    """
+
+    rows: pa.Table
+
+
 def with_files(plan: ScanPlan, keep: pa.Array) -> ScanPlan:
     """Return the plan of the files that the mask `keep` selects."""
     files, deletes = with_own_deletes(plan.files.filter(keep), plan.deletes)
@@ -95,7 +106,7 @@ def other_rows(plan: ScanPlan, schema: str, without: Positions) -> _core.ScanStr
     return replace(unfiltered(plan), projection=schema).stream(rows=without.rows, keep=False)
 
 
-def rows_at(plan: ScanPlan, schema: str, at: Positions) -> _core.ScanStream:
+def rows_at(plan: ScanPlan, schema: str, at: Positions | RowRuns) -> _core.ScanStream:
     """Return the rows at some positions as a stream, in order; every position must be of a live row."""
     return replace(unfiltered(plan), projection=schema).stream(rows=at.rows)
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type};
-use arrow_array::{Array, RecordBatch};
+use arrow_array::{Array, ArrayRef, RecordBatch};
 use icefloe_format::Error as FormatError;
 use roaring::RoaringTreemap;
 
@@ -26,38 +26,40 @@ pub(super) enum SelectedRows {
 }
 
 impl RowSelection {
-    /// Return the rows of a batch: the number of the task (int32), and the position in its file (int64), in any order.
-    /// `keep` returns these rows only, its opposite all others.
+    /// Return the rows of a batch, in any order: the number of the task (int32), and the position in its file (int64) or the
+    /// first position (int64) and the count (int64) of a run of rows. `keep` returns these rows only, its opposite all others.
     ///
     /// # Errors
     /// `InvalidArgument` for other columns, nulls or negative values.
     pub fn from_batch(batch: &RecordBatch, keep: bool) -> Result<Self> {
-        let wrong = || {
-            let reason =
-                "expected task numbers (int) and positions (long), of 0 or more and not null";
-            FormatError::invalid("rows", reason)
+        let longs = |column: &ArrayRef| column.as_primitive_opt::<Int64Type>().cloned();
+        let (tasks, firsts, counts) = match batch.columns() {
+            [tasks, positions] => (tasks, longs(positions), None),
+            [tasks, firsts, counts] => {
+                (tasks, longs(firsts), Some(longs(counts).ok_or_else(wrong)?))
+            }
+            _ => return Err(wrong().into()),
         };
-        let [tasks, positions] = batch.columns() else { return Err(wrong().into()) };
-        if tasks.null_count() + positions.null_count() > 0 {
+        if batch.columns().iter().any(|column| column.null_count() > 0) {
             return Err(wrong().into());
         }
         let tasks = tasks.as_primitive_opt::<Int32Type>().ok_or_else(wrong)?;
-        let positions = positions.as_primitive_opt::<Int64Type>().ok_or_else(wrong)?;
+        let firsts = firsts.ok_or_else(wrong)?;
         let mut sets: HashMap<usize, RoaringTreemap> = HashMap::new();
         let mut start = 0;
-        for run in tasks.values().chunk_by(|one, other| one == other) {
-            let Some(task) = run.first().and_then(|task| usize::try_from(*task).ok()) else {
+        for of_task in tasks.values().chunk_by(|one, other| one == other) {
+            let Some(task) = of_task.first().and_then(|task| usize::try_from(*task).ok()) else {
                 return Err(wrong().into());
             };
             let set = sets.entry(task).or_default();
-            let of_task = positions.values().iter().skip(start).take(run.len());
-            let of_task: Result<Vec<u64>, _> = of_task.map(|&pos| u64::try_from(pos)).collect();
-            let of_task = of_task.map_err(|_| wrong())?;
-            // Appending skips the search for the last position, which a bitmap does for each single one.
-            if set.append(of_task.iter().copied()).is_err() {
-                set.extend(of_task);
+            let firsts = firsts.slice(start, of_task.len());
+            match &counts {
+                None => insert_positions(set, firsts.values())?,
+                Some(counts) => {
+                    insert_runs(set, firsts.values(), counts.slice(start, of_task.len()).values())?;
+                }
             }
-            start += run.len();
+            start += of_task.len();
         }
         let positions = sets.into_iter().map(|(task, set)| (task, Arc::new(set))).collect();
         Ok(Self { positions, keep })
@@ -84,4 +86,29 @@ impl RowSelection {
             }
         }
     }
+}
+
+fn insert_positions(set: &mut RoaringTreemap, positions: &[i64]) -> Result<()> {
+    let positions: Result<Vec<u64>, _> = positions.iter().map(|&pos| u64::try_from(pos)).collect();
+    let positions = positions.map_err(|_| wrong())?;
+    // Appending skips the search for the last position, which a bitmap does for each single one.
+    if set.append(positions.iter().copied()).is_err() {
+        set.extend(positions);
+    }
+    Ok(())
+}
+
+fn insert_runs(set: &mut RoaringTreemap, firsts: &[i64], counts: &[i64]) -> Result<()> {
+    for (first, count) in firsts.iter().zip(counts) {
+        let (Ok(first), Ok(count)) = (u64::try_from(*first), u64::try_from(*count)) else {
+            return Err(wrong().into());
+        };
+        set.insert_range(first..first.saturating_add(count));
+    }
+    Ok(())
+}
+
+fn wrong() -> FormatError {
+    let reason = "expected task numbers (int) and positions or runs of rows (long), of 0 or more and not null";
+    FormatError::invalid("rows", reason)
 }

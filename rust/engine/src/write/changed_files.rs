@@ -13,7 +13,7 @@ use crate::error::Result;
 /// The column of the row of a data file in a batch of files.
 pub(super) const FILE_ROW: &str = "__file_row";
 /// The column of the positions of rows in their data files.
-pub(super) const POSITION: &str = "_pos";
+const POSITION: &str = "_pos";
 
 /// A data file and the rows that it loses.
 #[derive(Debug, Clone)]

@@ -12,7 +12,7 @@ use icefloe_format::spec::{
 };
 use parquet::file::writer::SerializedFileWriter;
 
-use super::changed_files::{ChangedFile, FILE_ROW, POSITION, changed_files};
+use super::changed_files::{ChangedFile, FILE_ROW, changed_files};
 use super::copied_chunk::CopiedChunk;
 use super::copied_footers::{FileCopies, copies_of};
 use super::copy_rules::CopyRules;
@@ -39,8 +39,8 @@ pub struct CopiedRows {
 pub struct RemainingRows {
     /// For each file, whether pages of it are copied.
     pub is_copied: BooleanArray,
-    /// The rows of these files that are not copied, for the caller to write: `__file_row` int32 and `_pos` int64, sorted
-    /// by both.
+    /// The rows of these files that are not copied, for the caller to write, as runs: `__file_row` int32, `first` int64 and
+    /// `count` int64, sorted by the first two.
     pub others: RecordBatch,
 }
 
@@ -131,18 +131,20 @@ impl CopiedRows {
 
 fn remaining_rows(files: usize, copies: &[FileCopies]) -> Result<RemainingRows> {
     let mut is_copied = vec![false; files];
-    let (mut numbers, mut positions) = (Vec::new(), Vec::new());
+    let (mut numbers, mut firsts, mut counts) = (Vec::new(), Vec::new(), Vec::new());
     for FileCopies { file, remaining, .. } in copies {
         if let Some(flag) = is_copied.get_mut(file.number) {
             *flag = true;
         }
         let number = i32::try_from(file.number).unwrap_or(i32::MAX);
         numbers.resize(numbers.len() + remaining.others.len(), number);
-        positions.extend_from_slice(&remaining.others);
+        firsts.extend(remaining.others.iter().map(|run| run.start));
+        counts.extend(remaining.others.iter().map(|run| run.end - run.start));
     }
-    let columns: [(&str, ArrayRef); 2] = [
+    let columns: [(&str, ArrayRef); 3] = [
         (FILE_ROW, Arc::new(Int32Array::from(numbers))),
-        (POSITION, Arc::new(Int64Array::from(positions))),
+        ("first", Arc::new(Int64Array::from(firsts))),
+        ("count", Arc::new(Int64Array::from(counts))),
     ];
     let others = RecordBatch::try_from_iter(columns)
         .map_err(|error| FormatError::invalid("removed", error.to_string()))?;

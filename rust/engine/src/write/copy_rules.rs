@@ -30,8 +30,9 @@ pub(super) struct CopyRules {
 #[derive(Debug, Default)]
 pub(super) struct Remaining {
     pub(super) runs: Vec<CopiedRun>,
-    /// The positions of the other rows, ascending.
-    pub(super) others: Vec<i64>,
+    /// The runs of the other rows, ascending and not adjacent. Positions of single rows would take eight bytes for each
+    /// row that is not copied.
+    pub(super) others: Vec<Range<i64>>,
 }
 
 /// Rows of one row group that are copied, and the pages of their columns.
@@ -117,10 +118,22 @@ impl Remaining {
         self.add_others(next..rows.end, removed);
     }
 
-    /// Add the positions of a range that are not removed.
+    /// Add the rows of a range that are not removed.
     fn add_others(&mut self, range: Range<i64>, removed: &[i64]) {
-        let mut removed = within(removed, &range).iter().peekable();
-        self.others.extend(range.filter(|position| removed.next_if_eq(&position).is_none()));
+        let mut next = range.start;
+        for position in within(removed, &range) {
+            self.add_run(next..*position);
+            next = position + 1;
+        }
+        self.add_run(next..range.end);
+    }
+
+    fn add_run(&mut self, run: Range<i64>) {
+        match self.others.last_mut() {
+            _ if run.is_empty() => {}
+            Some(last) if last.end == run.start => last.end = run.end,
+            _ => self.others.push(run),
+        }
     }
 }
 

@@ -8,7 +8,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from icefloe import _core
 from icefloe.exceptions import CorruptFileError
+from icefloe.table.read_context import schema_json, spec_json
+from icefloe.table.scan.metadata_columns import FILE_ROW
 
 from tests.unit.table.write.tables_of_many_types import (
     KINDS,
@@ -99,6 +102,67 @@ def test_pages_are_copied_again_by_the_next_change(catalog):
     assert row_groups(table) == [21_000, 180_000]
     table.upsert(changed(199_500, 1), join_cols=["id"])
     assert row_groups(table) == [21_000, 180_000]
+
+
+def removed_and_others(table, removed):
+    """Return the runs of other rows that a copy of the table's only file without some rows leaves."""
+    files = table.inspect.files()
+    count = files.column("record_count")[0].as_py()
+    columns = {"file_path": [files.column("file_path")[0].as_py()], "partition": ["[]"], "has_deletes": [False]}
+    numbers = {"spec_id": pa.array([0], pa.int32()), "record_count": pa.array([count], pa.int64())}
+    positions = {FILE_ROW: pa.array([0] * len(removed), pa.int32()), "_pos": pa.array(removed, pa.int64())}
+    layout = {"schema": schema_json(table.schema()), "spec": spec_json(table.spec())}
+    copied = _core.CopiedRows(table.io.core, **layout, sort_order=None, properties=table.properties)
+    is_copied, others = copied.add(pa.table({**columns, **numbers}), pa.table(positions))
+    assert is_copied.to_pylist() == [True]
+    assert set(others.column(FILE_ROW).to_pylist()) <= {0}
+    return list(zip(others.column("first").to_pylist(), others.column("count").to_pylist(), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("removed", "expected"),
+    [
+        ([0], [(1, 19_999)]),
+        ([5, 6, 9], [(0, 5), (7, 2), (10, 19_990)]),
+        ([139_999], [(120_000, 19_999), (140_000, 10_000)]),
+        ([19_999, 150_000], [(0, 19_999), (150_001, 19_999)]),
+        ([140_000, 150_001], [(140_001, 10_000), (150_002, 19_998)]),
+        (list(range(10_000)), [(10_000, 10_000)]),
+        (list(range(0, 20_000, 2)), [(row, 1) for row in range(1, 20_000, 2)]),
+        (list(range(20_000)), []),
+    ],
+)
+def test_rows_that_are_not_copied_are_runs(catalog, removed, expected):
+    table = table_of(catalog, "t", flat_rows(0, 300_000), {"write.parquet.row-group-limit": "150000"})
+    assert row_groups(table) == [150_000, 150_000]
+    assert removed_and_others(table, removed) == expected
+
+
+def test_rows_that_are_not_copied_take_at_most_a_run_for_each_removed_row_and_copied_run(catalog):
+    rng = random.Random(7)
+    table = table_of(catalog, "t", flat_rows(0, 300_000), {"write.parquet.row-group-limit": "150000"})
+    for _ in range(20):
+        start = rng.randrange(0, 280_000)
+        removed = sorted(rng.sample(range(start, start + 10_000), rng.randint(1, 300)))
+        runs = removed_and_others(table, removed)
+        # Each of the two row groups has at most one copied run.
+        assert len(runs) <= len(removed) + 2 * (1 + 1)
+        others = [row for first, count in runs for row in range(first, first + count)]
+        assert others == sorted(set(others) - set(removed))
+
+
+@pytest.mark.parametrize("step", [2, 3, 997])
+def test_upsert_of_scattered_rows_equals_a_full_rewrite(catalog, monkeypatch, step):
+    rows = flat_rows(0, 300_000)
+    source = changed(150_000, 10_000).take(pa.array(range(0, 10_000, step)))
+    tables = [table_of(catalog, name, rows, {"write.parquet.row-group-limit": "150000"}) for name in ("a", "b")]
+    for number, table in enumerate(tables):
+        if number == 1:
+            encode_all(monkeypatch)
+        table.upsert(source, join_cols=["id"])
+    copied, encoded = [table.scan().to_arrow().sort_by("id") for table in tables]
+    assert copied == encoded
+    assert row_groups(tables[0]) == [20_000, 150_000, 130_000]
 
 
 NOT_COPIED = {
