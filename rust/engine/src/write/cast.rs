@@ -20,6 +20,7 @@ use icefloe_format::{Error, Result};
 
 const NANOS_PER_MICRO: i64 = 1_000;
 const MILLIS_PER_DAY: i64 = 86_400_000;
+const MICROS_PER_DAY: i64 = 86_400_000_000;
 const UTC: &str = "UTC";
 
 /// An exact conversion of a column.
@@ -31,6 +32,8 @@ pub(super) enum Cast {
     NanosToMicros,
     /// Nanoseconds of a day to microseconds, without a remainder.
     TimeNanosToMicros,
+    /// The same microseconds, all of one day.
+    TimeOfDay,
     /// Milliseconds to days, without a remainder.
     MillisToDays,
     /// The same instants in the zone UTC.
@@ -76,6 +79,15 @@ pub(super) fn casts_to(
 }
 
 fn exact(found: &DataType, wanted: &PrimitiveType) -> Option<(DataType, Vec<Cast>)> {
+    let (data_type, mut casts) = conversion(found, wanted)?;
+    // Arrow's type of times has values outside of a day, which have no meaning in a table.
+    if *wanted == PrimitiveType::Time && *found != DataType::Null {
+        casts.push(Cast::TimeOfDay);
+    }
+    Some((data_type, casts))
+}
+
+fn conversion(found: &DataType, wanted: &PrimitiveType) -> Option<(DataType, Vec<Cast>)> {
     use DataType as A;
     use PrimitiveType as P;
     let target = primitive_to_arrow(wanted);
@@ -174,6 +186,7 @@ impl Cast {
                 .as_primitive::<Time64NanosecondType>()
                 .try_unary::<_, Time64MicrosecondType, _>(|nanos| divide(nanos, NANOS_PER_MICRO))
                 .map(|made| Arc::new(made) as ArrayRef),
+            Self::TimeOfDay => times_of_day(array),
             Self::MillisToDays => array
                 .as_primitive::<Date64Type>()
                 .try_unary::<_, Date32Type, _>(days)
@@ -188,6 +201,9 @@ impl Cast {
         match self {
             Self::Arrow(target) => format!("values that {} holds exactly", ArrowName(target)),
             Self::NanosToMicros | Self::TimeNanosToMicros => "whole microseconds".into(),
+            Self::TimeOfDay => {
+                format!("microseconds since midnight from 0 to {}", MICROS_PER_DAY - 1)
+            }
             Self::MillisToDays => "whole days".into(),
             Self::Zone => "a timestamp with a zone".into(),
             Self::Uuid => "UUIDs".into(),
@@ -216,6 +232,18 @@ fn divide(value: i64, unit: i64) -> Result<i64, ArrowError> {
         return Ok(value / unit);
     }
     Err(ArrowError::CastError(format!("{value} is not a multiple of {unit}")))
+}
+
+fn times_of_day(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    let times = array.as_primitive::<Time64MicrosecondType>();
+    let is_outside = |micros: &i64| !(0..MICROS_PER_DAY).contains(micros);
+    // Values below a null are arbitrary. Without an early return, the compiler vectorizes the loop.
+    let has_outside = times.values().iter().fold(false, |found, micros| found | is_outside(micros));
+    let outside = has_outside.then(|| times.iter().flatten().find(is_outside)).flatten();
+    match outside {
+        Some(micros) => Err(ArrowError::CastError(format!("{micros} microseconds"))),
+        None => Ok(Arc::clone(array)),
+    }
 }
 
 fn days(millis: i64) -> Result<i32, ArrowError> {

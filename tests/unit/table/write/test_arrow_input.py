@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import uuid
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from icefloe.exceptions import SchemaMismatchError, ValidationError
 from icefloe.schema import Schema
 from icefloe.table.write.arrow_input import to_stream, to_table
-from icefloe.types import FixedType, LongType, NestedField, UUIDType
+from icefloe.types import FixedType, ListType, LongType, NestedField, StructType, TimeType, UUIDType
 
 COLUMNS = {
     "pyarrow": pa.chunked_array([[1]]),
@@ -135,3 +136,47 @@ def test_binaries_of_another_length_than_the_column_are_refused(catalog, kind, c
     with pytest.raises(SchemaMismatchError, match=f"column {column}: the data does not fit"):
         table.append(pa.table({column: pa.array([b"x" * length], kind)}))
     assert table.current_snapshot() is None
+
+
+DAY = 86_400_000_000
+LAYOUTS = {
+    "column": lambda times: times,
+    "dictionary": lambda times: times.dictionary_encode(),
+    "struct": lambda times: pa.StructArray.from_arrays([times], names=["x"]),
+    "list": lambda times: pa.ListArray.from_arrays(pa.array([0, len(times)], pa.int32()), times),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("file_format", ["parquet", "avro", "orc"])
+def test_times_outside_a_day_are_refused(catalog, file_format, layout):
+    kind = {"struct": StructType(NestedField(2, "x", TimeType())), "list": ListType(2, TimeType(), False)}
+    schema = Schema(NestedField(1, "t", kind.get(layout, TimeType())))
+    table = catalog.create_table("db.times", schema, properties={"write.format.default": file_format})
+    name = {"struct": "t.x", "list": "t.element"}.get(layout, "t")
+    message = rf"column {name}: the data does not fit; expected microseconds since midnight from 0 to 86399999999, got "
+    for unit, scale in [("us", 1), ("ns", 1_000)]:
+        for micros in (-1, DAY, 2**62 // 1_000):
+            times = pa.array([0, micros * scale], pa.int64()).view(pa.time64(unit))
+            with pytest.raises(SchemaMismatchError, match=rf"{message}time64\[us\] \({micros} microseconds\)"):
+                table.append(pa.table({"t": LAYOUTS[layout](times)}))
+    assert table.current_snapshot() is None
+
+
+def test_milliseconds_outside_a_day_are_refused(catalog):
+    table = catalog.create_table("db.times", Schema(NestedField(1, "t", TimeType())))
+    with pytest.raises(SchemaMismatchError, match=r"column t: .* microseconds since midnight"):
+        table.append(pa.table({"t": pa.array([86_400_000], pa.int32()).view(pa.time32("ms"))}))
+    assert table.current_snapshot() is None
+
+
+def test_times_below_nulls_have_no_meaning(catalog):
+    schema = Schema(NestedField(1, "t", TimeType()), NestedField(2, "s", StructType(NestedField(3, "x", TimeType()))))
+    table = catalog.create_table("db.times", schema)
+    times = pa.array([DAY - 1, 2**62], pa.int64()).view(pa.time64("us"))
+    is_null = pa.array([False, True])
+    null = pa.Array.from_buffers(times.type, 2, [pa.py_buffer(b"\x01"), times.buffers()[1]])
+    struct = pa.StructArray.from_arrays([times], names=["x"], mask=is_null)
+    table.append(pa.table({"t": null, "s": struct}))
+    last = dt.time(23, 59, 59, 999_999)
+    assert table.scan().to_arrow().to_pylist() == [{"t": last, "s": {"x": last}}, {"t": None, "s": None}]
