@@ -6,9 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from icefloe import _core
+from icefloe.expressions.filter import Filter
+from icefloe.manifest.reading import MANIFEST_SCHEMA
+from icefloe.table.inspect.manifest_lists import DELETES, distinct_manifests, with_content
+from icefloe.table.inspect.schemas import metadata_table_schema
 from icefloe.table.maintenance.deletion import FILE_SCHEMA, KINDS, file_table
+from icefloe.table.read_context import context_json, schema_json
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -106,12 +112,51 @@ def normalized(locations: Iterable[str]) -> list[str]:
     return texts
 
 
-def unused_schemas(metadata: TableMetadata, snapshot_ids: Collection[int]) -> tuple[int, ...]:
-    """Return the ids of schemas that are not the current one and that none of these snapshots was written with."""
+def unused_schemas(io: FileIO, metadata: TableMetadata, snapshot_ids: Collection[int]) -> tuple[int, ...]:
+    """Return the ids of schemas that are not the current one and that these snapshots do not need.
+
+    A snapshot needs the schema that it was written with. A live equality delete file needs the newest schema that has its key columns:
+    readers take the types of the keys from there after the columns were dropped. The manifest lists, and the manifests of delete files,
+    are read if the other schemas are not the newest ones of all their columns.
+
+    Raises:
+        IcebergError: A manifest list or manifest could not be read.
+    """
     ids, schemas = (metadata.snapshots.column(key) for key in ("snapshot-id", "schema-id"))
     used = {schema for snapshot_id, schema in zip(ids, schemas, strict=True) if snapshot_id in snapshot_ids}
     used.add(metadata.current_schema_id)
+    oldest_first = (*metadata.schemas, metadata.schema())
+    newest = {field_id: schema.schema_id for schema in oldest_first for field_id in schema.field_ids}
+    dropped = {field_id: schema_id for field_id, schema_id in newest.items() if schema_id not in used}
+    if dropped:
+        used |= {dropped[field_id] for field_id in _equality_ids(io, metadata, snapshot_ids) if field_id in dropped}
     return tuple(schema.schema_id for schema in metadata.schemas if schema.schema_id not in used)
+
+
+def _equality_ids(io: FileIO, metadata: TableMetadata, snapshot_ids: Collection[int]) -> set[int]:
+    """Return the field ids that live equality delete files of snapshots compare."""
+    lists, _ = manifest_locations(metadata, snapshot_ids)  # Snapshots without a list are from before delete files.
+    listed = pa.Table.from_batches(_core.read_manifest_lists(io.core, lists), schema=MANIFEST_SCHEMA)
+    manifests = distinct_manifests(with_content(listed, DELETES))
+    if manifests.num_rows == 0:
+        return set()
+    schema = metadata_table_schema("delete_files", metadata)
+    keys = schema.select("equality_ids")
+    batches = _core.file_table(
+        io.core,
+        context_json(metadata, metadata.schema()),
+        manifests,
+        table=schema_json(schema),
+        columns=schema_json(keys),
+        filter=Filter.everything(schema).json,
+        row_filter=Filter.everything(metadata.schema()).json,
+        keep="live",
+    )
+    return {
+        field_id
+        for batch in batches
+        for field_id in pc.unique(pc.list_flatten(batch.column("equality_ids"))).to_pylist()
+    }
 
 
 def unused_specs(io: FileIO, metadata: TableMetadata, snapshot_ids: Collection[int]) -> tuple[int, ...]:

@@ -93,7 +93,7 @@ def planned_expiry(planned: Expiry, base: TableMetadata, io: FileIO) -> Expiry:
     Raises:
         ValidationException: A snapshot of the plan is gone or has become the head of a branch or tag, a ref of the plan has moved, or a
             remaining snapshot uses a schema or spec of the plan.
-        IcebergError: The plan removes specs, and a manifest list could not be read.
+        IcebergError: The plan removes schemas or specs, and a manifest list or manifest could not be read.
     """
     for fate in planned.retention.refs:
         if fate.expires and (fate.name not in base.refs or base.refs[fate.name].snapshot_id != fate.snapshot_id):
@@ -111,7 +111,7 @@ def planned_expiry(planned: Expiry, base: TableMetadata, io: FileIO) -> Expiry:
                 "a new plan"
             )
     remaining = base.snapshots.positions().keys() - expired
-    _check_unused("schema", planned.schema_ids, unused_schemas(base, remaining) if planned.schema_ids else ())
+    _check_unused("schema", planned.schema_ids, unused_schemas(io, base, remaining) if planned.schema_ids else ())
     _check_unused("partition spec", planned.spec_ids, unused_specs(io, base, remaining) if planned.spec_ids else ())
     return planned
 

@@ -112,7 +112,7 @@ class ExpireSnapshots:
         return self
 
     def clean_expired_metadata(self, clean: bool = True) -> Self:
-        """Also remove schemas and partition specs that no remaining snapshot uses."""
+        """Also remove schemas and partition specs that no remaining snapshot needs to be read."""
         self._clean_metadata = checked_flag("clean_expired_metadata", clean)
         return self
 
@@ -205,8 +205,8 @@ class ExpireSnapshots:
         if not self._clean_metadata:
             return Expiry(found)
         remaining = existing - set(found.expired_ids)
-        specs = unused_specs(self._table.io, metadata, remaining)
-        return Expiry(found, unused_schemas(metadata, remaining), specs)
+        io = self._table.io
+        return Expiry(found, unused_schemas(io, metadata, remaining), unused_specs(io, metadata, remaining))
 
     def _clean(self, before: TableMetadata, expiry: Expiry, plan: ExpireSnapshotsPlan | None) -> ExpireSnapshotsResult:
         """Delete the files of the snapshots that the commit removed, against the version of the table that is current now."""

@@ -6,6 +6,7 @@ import pickle
 import pyarrow as pa
 import pytest
 from icefloe.exceptions import ValidationError, ValidationException
+from icefloe.table.write.equality_deletes import write_equality_deletes
 from icefloe.types import StringType
 
 from tests.unit.table.maintenance.every_file import (
@@ -19,6 +20,14 @@ from tests.unit.table.maintenance.every_file import (
 )
 
 NOW = "0s"
+
+
+def deletion_of_kind(table, kind):
+    """The change that deletes the rows of a kind by an equality delete file."""
+    change = table.new_row_delta()
+    for file in write_equality_deletes(table.io, table.metadata, pa.table({"kind": [kind]}), [2]):
+        change.add_deletes(file)
+    return change
 
 
 def test_older_than_removes_snapshots_with_their_lists_and_no_live_file(table):
@@ -208,6 +217,41 @@ def test_unused_schemas_and_specs_are_removed_on_request(catalog):
     assert clean() == ((), ())
     assert (set(table.schemas()), set(table.specs())) == ({1}, {1})
     assert ids_of(table.scan()) == [2]
+
+
+def test_schema_of_a_dropped_key_column_stays_as_long_as_an_equality_delete_is_live(catalog):
+    table = catalog.create_table("db.evolved", SCHEMA)
+    table.append(rows(1, 2, 3))
+    deletion_of_kind(table, "k0").commit()
+    table.update_schema().delete_column("kind").commit()
+    table.append(pa.table({"id": [4]}))
+
+    def clean():
+        expiry = table.maintenance.expire_snapshots().older_than(future()).clean_expired_metadata()
+        return table.maintenance.execute(expiry.plan()).schema_ids
+
+    assert clean() == ()
+    assert ids_of(table.scan()) == [1, 3, 4]
+    table.overwrite(pa.table({"id": [5]}))
+    table.append(pa.table({"id": [6]}))
+    table.maintenance.remove_dangling_deletes().execute()
+    assert clean() == (0,)
+    assert ids_of(table.scan()) == [5, 6]
+
+
+def test_plan_is_refused_if_an_equality_delete_needs_a_schema_again(catalog):
+    table = catalog.create_table("db.evolved", SCHEMA)
+    table.append(rows(1, 2, 3))
+    deletion = deletion_of_kind(table, "k0")
+    other = catalog.load_table("db.evolved")
+    other.update_schema().delete_column("kind").commit()
+    other.append(pa.table({"id": [4]}))
+    plan = other.maintenance.expire_snapshots().older_than(future()).clean_expired_metadata().plan()
+    assert plan.schema_ids == (0,)
+    deletion.commit()
+    with pytest.raises(ValidationException, match="schema 0 is in use or gone since the plan; make a new plan"):
+        other.maintenance.execute(plan)
+    assert ids_of(other.refresh().scan()) == [1, 3, 4]
 
 
 def test_progress_is_reported(table):
