@@ -6,6 +6,7 @@ import random
 from itertools import chain
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from icefloe.exceptions import ValidationError
 from icefloe.table.commit.rewrite_files import RewriteFiles
@@ -99,6 +100,18 @@ def test_small_files_of_many_snapshots_make_one_task(table, options):
         table.append(numbered(start, start + 10))
     query = Query(options)
     assert [one.num_rows for one in query.rows(*query.next_end())] == [50]
+
+
+def test_file_without_ids_is_read_beside_files_of_a_plan_from_before_its_name_mapping(table, options, tmp_path):
+    table.append(numbered(0, 3, kinds=3))
+    query = Query({**options, "streaming-max-files-per-micro-batch": "2"})
+    assert [row["id"] for row in query.batch()] == [0, 1]
+    table.update_spec().remove_field("kind").commit()
+    path = str(tmp_path / "added.parquet")
+    columns = {"kind": pa.array([4], pa.int32()), "id": pa.array([40], pa.int32())}
+    pq.write_table(pa.table(columns), path)
+    table.add_files([path])
+    assert query.batch() == [{"id": 2, "kind": 2}, {"id": 40, "kind": 4}]
 
 
 def test_starts_are_by_snapshot_time_and_latest(table, options):

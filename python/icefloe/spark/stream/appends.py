@@ -72,7 +72,13 @@ class AppendedRows:
             end: Offset of the last row to read.
             snapshots: Snapshots from one offset to the other, oldest first.
         """
-        plans = [plan for plan in self._plans(start, end, snapshots) if plan.files.num_rows > 0]
+        now = self.view.selection().plan(None)
+        # Plans are cached between micro-batches: files of later snapshots need the table's present specs, name mapping and storage.
+        plans = [
+            replace(plan, context=now.context, projection=now.projection, io=now.io)
+            for plan in self._plans(start, end, snapshots)
+            if plan.files.num_rows > 0
+        ]
         # Runs of deletes refer to the plan's own delete files, so only plans without deletes are concatenated.
         separate = [plan for plan in plans if plan.deletes.num_rows > 0]
         appended = [plan for plan in plans if plan.deletes.num_rows == 0]
