@@ -12,6 +12,8 @@ from icefloe.exceptions import IcebergError, ResolveError, SchemaMismatchError
 from icefloe.expressions import EqualTo
 from icefloe.schema import Schema
 from icefloe.spark import data_source, functions
+from icefloe.spark.dml import copy_on_write
+from icefloe.spark.dml.written_files import run
 from icefloe.spark.metadata_tables import metadata_rows
 from icefloe.spark.session import settings
 from icefloe.spark.table_options import TableOptions
@@ -78,6 +80,11 @@ class Cases:
         place = icefloe.spark.schema_from_spark(T.StructType.fromDDL("id long, place struct<city: string>"))
         return self.table.catalog.create_table_if_not_exists("db.places_with_errors", place)
 
+    def changing_source(self):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(copy_on_write, "run", lambda *arguments: run(*arguments)[1:])
+            self.merge().when_matched_update_all().execute()
+
     def without_session(self):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(SparkSession, "getActiveSession", staticmethod(lambda: None))
@@ -127,6 +134,7 @@ class Cases:
                 self.merge(self.rows.selectExpr("id", "array(name) AS name")).when_matched_update_all().execute()
             ),
             "merge of two rows into one": lambda: self.merge(self.twice).when_matched_update_all().execute(),
+            "merge of a source that changes": self.changing_source,
             "metadata table of no name": lambda: metadata_rows(self.table, "nope"),
             "metadata table of no version": lambda: metadata_rows(self.table, "snapshots", 1),
             "update of no column": lambda: icefloe.spark.update(self.table, {}, spark=self.spark),

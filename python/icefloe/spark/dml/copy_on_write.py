@@ -6,24 +6,26 @@ Spark. Otherwise Spark reads the remaining rows, and distributes them with the n
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe.exceptions import ValidationError
+from icefloe.spark.dml.both_passes import WrittenRows, check_both_passes
 from icefloe.spark.dml.changed_rows import ChangedRows
 from icefloe.spark.dml.file_rewrites import FileRewrites
 from icefloe.spark.dml.rewrite_groups import rewrites_by_file
 from icefloe.spark.dml.rewrite_tasks import Rewritten
-from icefloe.spark.dml.written_files import DATA, new_rows, results_of, run, written_rows
+from icefloe.spark.dml.row_changes import live_rows
+from icefloe.spark.dml.written_files import DATA, marked, new_rows, results_of, run, updated_and_inserted, written_rows
 from icefloe.spark.reader.frame import NUMBER, file_names, located_frame, replaced_by, with_file_number
 from icefloe.spark.reader.native import FILE, POSITION
 from icefloe.spark.types.conform import conformed_columns
 from icefloe.spark.writer.commit import files_deleted_on_failure
 from icefloe.spark.writer.layout import WriteLayout
-from icefloe.spark.writer.write_task import SEVERAL_MATCHES, UNPLANNED_FILE, collected
+from icefloe.spark.writer.write_task import SEVERAL_MATCHES, UNPLANNED_FILE, collected, row_count
 from icefloe.table.environment import SYSTEM
 from icefloe.table.row_level.merge import MergeResult
 from icefloe.table.row_level.row_commit import commit_rewrite
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from icefloe.spark.dml.row_changes import RowChanges
+    from icefloe.spark.reader.scan_choice import PlannedScan
 
 
 @dataclass(frozen=True)
@@ -74,39 +77,65 @@ class CopyOnWrite:
         operation_id = SYSTEM.new_uuid()
         results = results_of(run(self.changes.target, [rewrites.of_matching(operation_id)], operation_id), DATA)
         rewritten = Rewritten.of(results)
-        self._replace(rewritten.numbers, collected(results))
+        self._replace(list(rewritten.removed), collected(results))
         return MergeResult(0, rewritten.removed_rows + self.changes.whole_file_rows, 0)
 
     def _commit_positions(self, removed: DataFrame) -> MergeResult:
-        changes = self.changes
+        """Count the changed rows in a first pass over them, and write them in a second."""
         counts = self._rows_by_file(removed)
-        inserted = 0 if changes.inserted is None else changes.inserted.count()
+        inserted = 0 if self.changes.inserted is None else self.changes.inserted.count()
         operation_id = SYSTEM.new_uuid()
-        parts = self._written(removed, counts, inserted, operation_id)
-        data = collected(results_of(run(changes.target, parts, operation_id), DATA))
+        parts = self._rewriting_parts(removed, counts, inserted, operation_id)
+        if parts is None:
+            return self._commit_distributed(removed, counts, inserted, operation_id)
+        results = results_of(run(self.changes.target, parts, operation_id), DATA)
+        data, rewritten = collected(results), Rewritten.of(results)
+        counted = Rewritten(removed=counts, updated_rows=rewritten.updated_rows, inserted_rows=inserted)
+        # A file of the first pass that no task has rewritten would be removed with its unchanged rows.
+        check_both_passes(self.changes.target, [data], counted=counted, written=rewritten)
         self._replace(sorted(counts), data)
-        rows = sum(counts.values()) + changes.whole_file_rows
-        if changes.updated is None:
-            return MergeResult(0, rows, inserted)
-        updated = rows if changes.only_updates else changes.updated.count()
-        return MergeResult(updated, rows - updated, inserted)
+        return self._result(counted)
 
-    def _written(self, removed: DataFrame, counts: dict[int, int], inserted: int, operation_id: str) -> list[DataFrame]:
-        """Return the results of the tasks that write the remaining and the new rows."""
+    def _rewriting_parts(
+        self, removed: DataFrame, counts: dict[int, int], inserted: int, operation_id: str
+    ) -> list[DataFrame] | None:
+        """Return the results of tasks that each rewrite some files; None if Spark writes all rows."""
+        if self.rewrites is None or not counts:
+            return None
         changes = self.changes
-        if not counts:
-            rows = new_rows(changes)
-            return [] if rows is None else [written_rows(rows, changes.target, self.layout, operation_id)]
-        if self.rewrites is not None:
-            deleted = changes.deleted if changes.updated is not None else removed
-            rewritten = ChangedRows(
-                deleted=deleted, updated=changes.updated, inserted=changes.inserted, inserted_rows=inserted
-            )
-            parts = self.rewrites.of_changed(rewritten, counts, operation_id)
-            if parts is not None:
-                return parts
+        deleted = changes.deleted if changes.updated is not None else removed
+        rows = ChangedRows(deleted=deleted, updated=changes.updated, inserted=changes.inserted, inserted_rows=inserted)
+        parts = self.rewrites.of_changed(rows, counts, operation_id)
+        if parts is None:
             self._check_once(removed)
-        return [self._distributed(removed, counts, operation_id)]
+        return parts
+
+    def _commit_distributed(
+        self, removed: DataFrame, counts: dict[int, int], inserted: int, operation_id: str
+    ) -> MergeResult:
+        """Let Spark write the remaining rows of the files to rewrite, and the new rows."""
+        changes, target = self.changes, self.changes.target
+        updated = 0
+        if changes.updated is not None:
+            updated = sum(counts.values()) if changes.only_updates else changes.updated.count()
+        counted = Rewritten(removed=counts, updated_rows=updated, inserted_rows=inserted)
+        rows, remaining = new_rows(changes), 0
+        if counts:
+            planned = self._planned(sorted(counts))
+            remaining = live_rows(replace(target, planned=planned), planned.plan) - counted.removed_rows
+            rows = self._distributed(removed, planned)
+        parts = [] if rows is None else [written_rows(rows, target, self.layout, operation_id)]
+        results = results_of(run(target, parts, operation_id), DATA)
+        data, new = collected(results), updated_and_inserted(results)
+        expected = WrittenRows(remaining=remaining, updated=updated, inserted=inserted)
+        written = WrittenRows(remaining=row_count(data) - sum(new), updated=new[0], inserted=new[1])
+        check_both_passes(target, [data], counted=expected, written=written)
+        self._replace(sorted(counts), data)
+        return self._result(counted)
+
+    def _result(self, counted: Rewritten) -> MergeResult:
+        rows = counted.removed_rows + self.changes.whole_file_rows
+        return MergeResult(counted.updated_rows, rows - counted.updated_rows, counted.inserted_rows)
 
     def _replace(self, numbers: list[int], data: pa.RecordBatch | None) -> None:
         """Replace the files of the numbers by new ones, and commit."""
@@ -145,27 +174,29 @@ class CopyOnWrite:
 
     # ---- rows that Spark reads and distributes
 
-    def _distributed(self, removed: DataFrame, counts: dict[int, int], operation_id: str) -> DataFrame:
-        """Return the results of tasks that write the remaining rows of files together with the new rows."""
-        target = self.changes.target
-        remaining = self._remaining_rows(removed, sorted(counts))
+    def _distributed(self, removed: DataFrame, planned: PlannedScan) -> DataFrame:
+        """Return the remaining rows of the files to rewrite together with the new rows."""
+        remaining = marked(self._remaining_rows(removed, planned), None)
         if self._is_clustered_by_file and self.changes.updated is not None:
-            updated = self._with_values(with_file_number(target.planned, self.changes.updated))
-            rows = remaining.unionByName(updated).hint("rebalance", FILE).drop(FILE)
-        else:
-            new = new_rows(self.changes)
-            rows = remaining.drop(FILE) if new is None else remaining.drop(FILE).unionByName(new)
-        return written_rows(rows, target, self.layout, operation_id)
+            updated = self._with_values(with_file_number(self.changes.target.planned, self.changes.updated))
+            updated = marked(updated, True)
+            return remaining.unionByName(updated).hint("rebalance", FILE).drop(FILE)
+        new = new_rows(self.changes)
+        return remaining.drop(FILE) if new is None else remaining.drop(FILE).unionByName(new)
 
     @property
     def _is_clustered_by_file(self) -> bool:
         return self.layout.mode() == "hash" and not self.layout.is_partitioned and self.changes.inserted is None
 
-    def _remaining_rows(self, removed: DataFrame, numbers: list[int]) -> DataFrame:
-        """Return the unchanged rows of the files to rewrite, and the number of each row's file in the plan."""
+    def _planned(self, numbers: list[int]) -> PlannedScan:
+        """Return the scan of all rows of the files of the numbers."""
+        paths = self.changes.target.planned.plan.files.column("file_path")
+        return self.changes.target.plan_files(paths.take(pa.array(numbers, pa.int64())))
+
+    def _remaining_rows(self, removed: DataFrame, planned: PlannedScan) -> DataFrame:
+        """Return the unchanged rows of the files to rewrite, and the number of each row's file in the operation's plan."""
         target = self.changes.target
         paths = target.planned.plan.files.column("file_path")
-        planned = target.plan_files(paths.take(pa.array(numbers, pa.int64())))
         places = pc.index_in(planned.plan.files.column("file_path"), value_set=paths)
         positions = with_file_number(target.planned, removed)
         names = pa.table({FILE: file_names(planned), NUMBER: places})

@@ -10,17 +10,25 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 
+from icefloe.spark.dml.both_passes import check_both_passes
 from icefloe.spark.dml.matching_rows import DeleteMatchingRows, numbered_groups
 from icefloe.spark.dml.replace_rows import REPLACED_SCHEMA, ReplaceRows
 from icefloe.spark.dml.rewrite_groups import rewrites_by_file
-from icefloe.spark.dml.written_files import DATA, DELETES, new_rows, results_of, row_count, run, written_rows
+from icefloe.spark.dml.written_files import DATA, DELETES, new_rows, results_of, run, updated_and_inserted, written_rows
 from icefloe.spark.reader.frame import NUMBER, file_names, replaced_by, with_file_number
 from icefloe.spark.reader.native import FILE, POSITION
 from icefloe.spark.types.conform import conformed_columns
 from icefloe.spark.writer.arrow_map import map_in_arrow
 from icefloe.spark.writer.commit import files_deleted_on_failure
 from icefloe.spark.writer.layout import WriteLayout
-from icefloe.spark.writer.write_task import RESULT_SCHEMA, WritePositionDeletes, collected, data_task, written_positions
+from icefloe.spark.writer.write_task import (
+    RESULT_SCHEMA,
+    WritePositionDeletes,
+    collected,
+    data_task,
+    row_count,
+    written_positions,
+)
 from icefloe.table.environment import SYSTEM
 from icefloe.table.properties.core import delete_file_properties
 from icefloe.table.read_context import specs_json
@@ -51,16 +59,22 @@ class MergeOnRead:
         """Write new rows and position deletes, and commit both; without a change there is no commit."""
         changes, target = self.changes, self.changes.target
         operation_id = SYSTEM.new_uuid()
-        parts = self._parts(operation_id)
-        results = run(target, parts, operation_id)
-        data, positions = collected(results_of(results, DATA)), results_of(results, DELETES)
-        deletes = collected(positions)
+        deleted = 0 if changes.updated is None or changes.deleted is None else changes.deleted.count()
+        results = run(target, self._parts(operation_id), operation_id)
+        rows, positions = results_of(results, DATA), results_of(results, DELETES)
+        data, deletes = collected(rows), collected(positions)
+        removed = written_positions(positions)
+        updated, inserted = (row_count(data), 0) if self.is_one_pass else updated_and_inserted(rows)
+        if changes.updated is not None:
+            # Tasks compute positions and new versions apart: a row would be lost, or doubled, if these differ.
+            counted, written = (f"{count} new versions of rows" for count in (removed - deleted, updated))
+            check_both_passes(target, [data, deletes], counted=counted, written=written)
         if data is None and deletes is None and len(changes.whole_files) == 0:
             return MergeResult(0, 0, 0)
         with files_deleted_on_failure(target.table, [batch for batch in (data, deletes) if batch is not None]):
             self._add_to_transaction(data, deletes)
             target.target.transaction.commit_transaction()
-        return self._result(written_positions(positions), row_count(data))
+        return MergeResult(updated, removed + changes.whole_file_rows - updated, inserted)
 
     @property
     def is_one_pass(self) -> bool:
@@ -174,9 +188,3 @@ class MergeOnRead:
         return pc.unique(
             referenced if referenced.null_count == 0 else self.changes.target.planned.plan.files.column("file_path")
         )
-
-    def _result(self, removed: int, added: int) -> MergeResult:
-        if self.changes.updated is None:
-            return MergeResult(0, removed + self.changes.whole_file_rows, added)
-        updated = removed if self.changes.only_updates else self.changes.updated.count()
-        return MergeResult(updated, removed - updated, added - updated)

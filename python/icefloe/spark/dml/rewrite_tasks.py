@@ -13,7 +13,7 @@ from icefloe.spark.dml.new_rows import NEW, NewRows, check_positions
 from icefloe.spark.dml.rewrite_groups import NUMBER
 from icefloe.spark.reader.native import FILE, POSITION
 from icefloe.spark.worker_process import reduce_fixed_costs
-from icefloe.spark.writer.write_task import task_ids, task_result
+from icefloe.spark.writer.write_task import row_count, task_ids, task_result
 from icefloe.table.scan.metadata_columns import FILE_ROW
 from icefloe.table.scan.plan import ScanPlan
 from icefloe.table.scan.task_group import batch_from_ipc
@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 SLOT = "__icefloe_slot"
 """Column of changed rows: a value that Spark's hash partitioning sends to the task of the row's file."""
 
-_FILES, _ROWS = b"rewritten_files", b"removed_rows"
+_REMOVED, _UPDATED, _INSERTED = b"removed_rows", b"updated_rows", b"inserted_rows"
+_OTHER_FILE = -1
+"""The number that stands for files without a slot: a task cannot rewrite them."""
+_NO_FILES = pa.record_batch({"record_count": pa.array([], pa.int64())})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,19 +39,38 @@ class Rewritten:
     """What tasks have rewritten.
 
     Args:
-        numbers: Numbers of the files, rows of the plan.
-        removed_rows: Number of rows that the new files lack.
+        removed: Number of rows that the new files lack, for each rewritten file by its number, a row of the plan.
+        updated_rows: Number of new versions of these rows.
+        inserted_rows: Number of other new rows.
     """
 
-    numbers: list[int]
-    removed_rows: int
+    removed: dict[int, int]
+    updated_rows: int
+    inserted_rows: int
 
     @staticmethod
     def of(results: Sequence[bytes]) -> Rewritten:
-        """Return what the tasks of some results have rewritten."""
-        stated = [batch_from_ipc(data).schema.metadata for data in results]
-        numbers = [number for one in stated for number in json.loads(one[_FILES])]
-        return Rewritten(numbers=numbers, removed_rows=sum(int(one[_ROWS]) for one in stated))
+        """Return what the tasks of some results have rewritten; tasks that rewrite no file have inserted their rows."""
+        removed: dict[int, int] = {}
+        updated = inserted = 0
+        for batch in map(batch_from_ipc, results):
+            stated = batch.schema.metadata or {}
+            if _REMOVED in stated:
+                removed.update(json.loads(stated[_REMOVED]))
+                updated += int(stated[_UPDATED])
+                inserted += int(stated[_INSERTED])
+            else:
+                inserted += row_count(batch)
+        return Rewritten(removed=removed, updated_rows=updated, inserted_rows=inserted)
+
+    def __str__(self) -> str:
+        """Return the numbers in words."""
+        return f"{self.removed_rows} rows to remove from {len(self.removed)} data files and {self.inserted_rows} rows to insert"
+
+    @property
+    def removed_rows(self) -> int:
+        """The number of rows that the new files lack."""
+        return sum(self.removed.values())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +122,7 @@ class RewriteChanged:
         if not received:
             return
         rows = pa.Table.from_batches(received)
-        for slot in pc.unique(rows.column(SLOT)).to_pylist():
+        for slot in pc.unique(rows.column(SLOT)).drop_null().to_pylist():
             number = self.slots[slot]
             plan = ScanPlan.of_group(self.groups[number])
             own = rows.filter(pc.equal(rows.column(SLOT), slot)).drop_columns([SLOT])
@@ -108,13 +130,18 @@ class RewriteChanged:
             changed = _in_plan(own.filter(is_changed), plan)
             positions = Positions(changed.select([FILE_ROW, POS]))
             check_positions(positions)
+            updated_rows = 0
             if self.arrow is None:
                 stream: Any = rewritten_files(plan, self.write.schema, positions)[1]
             else:
                 inserted = own.filter(pc.invert(is_changed)).select(self.arrow.names)
                 new = changed.select([*self.arrow.names, NEW])
+                updated_rows = new.num_rows - new.column(NEW).null_count
                 stream = NewRows(plan, self.write.schema, positions, new, inserted, self.arrow).among_remaining()
-            yield _result(plan, positions, _written(self.write, number, stream))
+            written = _written(self.write, number, stream)
+            yield _result(plan, positions, written, updated=updated_rows, inserted=own.num_rows - changed.num_rows)
+        if rows.column(SLOT).null_count > 0:
+            yield _stated(_NO_FILES, [(_OTHER_FILE, rows.column(SLOT).null_count)])
 
 
 def _in_plan(rows: pa.Table, plan: ScanPlan) -> pa.Table:
@@ -130,7 +157,18 @@ def _written(write: WriteDataFiles, number: int, rows: Any) -> pa.RecordBatch:
     return write.write_unsorted(rows, (number, task_ids()[1]))
 
 
-def _result(plan: ScanPlan, removed: Positions, files: pa.RecordBatch) -> pa.RecordBatch:
-    numbers = plan.files.column(NUMBER).take(pc.unique(removed.rows.column(FILE_ROW)))
-    stated = {_FILES: json.dumps(numbers.to_pylist()), _ROWS: str(removed.rows.num_rows)}
+def _result(
+    plan: ScanPlan, removed: Positions, files: pa.RecordBatch, *, updated: int = 0, inserted: int = 0
+) -> pa.RecordBatch:
+    numbers = plan.files.column(NUMBER).to_pylist()
+    # Pairs: keys of a JSON object are strings.
+    pairs = [(numbers[file_row], count) for file_row, (_, count) in removed.runs().items()]
+    return _stated(files, pairs, updated, inserted)
+
+
+def _stated(
+    files: pa.RecordBatch, removed: list[tuple[int, int]], updated: int = 0, inserted: int = 0
+) -> pa.RecordBatch:
+    """Return the result of a task, with the number of removed rows of each file."""
+    stated = {_REMOVED: json.dumps(removed), _UPDATED: str(updated), _INSERTED: str(inserted)}
     return task_result(files.replace_schema_metadata(stated))

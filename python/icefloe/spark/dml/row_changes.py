@@ -60,7 +60,7 @@ class RowChanges:
         whole = plan.files.column("file_path").filter(is_whole)
         partial = plan.files.column("file_path").filter(pc.invert(is_whole))
         covered = covered_deletes(plan, target.table.metadata, scan.resolved_filter())
-        rows = _live_rows(target, with_files(plan, is_whole))
+        rows = live_rows(target, with_files(plan, is_whole))
         if len(partial) > 0 and len(whole) > 0:
             target = replace(target, planned=plan_scan(target.spark, scan, located=True, only=partial))
         return RowChanges(
@@ -77,7 +77,7 @@ class RowChanges:
         return replace(self.target.row_level_operation(), covered_deletes=self.covered_deletes)
 
 
-def _live_rows(target: PlannedTarget, plan: ScanPlan) -> int:
+def live_rows(target: PlannedTarget, plan: ScanPlan) -> int:
     """Return the number of rows of whole files that match the filter of a target's scan; a Spark job counts them if metadata cannot."""
     rows = planned_rows(plan)
     if rows is not None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark import TaskContext
 
 from icefloe import _core
@@ -246,6 +247,11 @@ def collected(results: Sequence[bytes]) -> pa.RecordBatch | None:
         return None
     table = pa.Table.from_batches(batches).combine_chunks()
     return table.to_batches()[0]
+
+
+def row_count(files: pa.RecordBatch | None) -> int:
+    """Return the number of rows of some files, DataFile columns or None."""
+    return 0 if files is None else pc.sum(files.column("record_count")).as_py() or 0
 
 
 def written_positions(results: Sequence[bytes]) -> int:
