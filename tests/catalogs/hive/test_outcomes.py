@@ -1,17 +1,20 @@
 """Changes of Hive catalogs on real metastores that race, lose a reply or are refused."""
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 
 import pyarrow as pa
 import pytest
 from icefloe.catalog.hive import calls
 from icefloe.catalog.hive.client import CallRefusedError
+from icefloe.catalog.hive.hive_catalog import MODIFIED
 from icefloe.catalog.outcome import OutcomeUnknownError
 from icefloe.exceptions import (
     CommitStateUnknownException,
     NamespaceNotEmptyError,
     NoSuchNamespaceError,
     NoSuchTableError,
+    StorageError,
     TableAlreadyExistsError,
 )
 
@@ -101,6 +104,46 @@ def overtaken(monkeypatch, catalog, call, overtake, message=VIOLATED):
         raise OutcomeUnknownError(str(cause)) from cause
 
     monkeypatch.setattr(catalog, "_change", refused)
+
+
+def repeated(monkeypatch, catalog, call, refusal, unreadable):
+    """Have the metastore repeat the next change by `call`, which conflicts with its own effect, and fail the next reads."""
+    change, read = catalog._change, catalog._read_call
+    failures = []
+
+    def twice(made, *arguments, **others):
+        change(made, *arguments, **others)
+        if made is call:
+            failures.extend([StorageError("the metastore did not reply")] * unreadable)
+            raise refusal
+
+    def failing(*arguments):
+        if failures:
+            raise failures.pop()
+        return read(*arguments)
+
+    monkeypatch.setattr(catalog, "_change", twice)
+    monkeypatch.setattr(catalog, "_read_call", failing)
+
+
+REPEATED = {
+    "commit": (calls.ALTER_TABLE, CallRefusedError(calls.META, f"{MODIFIED} metadata_location is different")),
+    "create": (calls.CREATE_TABLE, CallRefusedError(calls.ALREADY_EXISTS, "table exists")),
+}
+
+
+@pytest.mark.parametrize("unreadable", [0, 1, 1000])
+@pytest.mark.parametrize("change", REPEATED)
+def test_change_that_the_metastore_repeats_is_never_a_failure(
+    monkeypatch, hive, catalog, table, namespace, change, unreadable
+):
+    name = table.name() if change == "commit" else (namespace, "u")
+    mine = catalog.load_table(table.name())
+    repeated(monkeypatch, catalog, *REPEATED[change], unreadable)
+    outcome = pytest.raises(CommitStateUnknownException, match="nothing was cleaned up")
+    with outcome if unreadable == 1000 else nullcontext():
+        mine.append(ROWS) if change == "commit" else catalog.create_table(name, ROWS.schema)
+    assert hive().load_table(name).scan().count() == (3 if change == "commit" else 0)
 
 
 def test_creation_that_the_database_refuses_for_another_is_definite(monkeypatch, hive, catalog, namespace, tmp_path):

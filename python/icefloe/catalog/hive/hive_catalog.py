@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from icefloe.catalog.configuration import METADATA_LOCATION
@@ -295,10 +295,11 @@ class HiveCatalog(MetastoreCatalog):
             raise OutcomeUnknownError(f"the lock of {table} was lost while the change was made: {lock.failure}")
 
     def _check_not_ours(self, namespace: Identifier, name: str, new: StoredVersion, cause: Exception) -> None:
-        """Raise OutcomeUnknownError unless an existing table is another one: the metastore repeats calls of its own accord."""
-        entry = self._entry(namespace[0], name)
-        if entry is None or self._is_committed((namespace, name), new.location):
-            raise OutcomeUnknownError(str(cause)) from cause
+        """Raise OutcomeUnknownError unless a read proves that a table is another one: the metastore repeats calls of its own accord."""
+        with suppress(IcebergError):
+            if self._exists(namespace, name) and not self._is_committed((namespace, name), new.location):
+                return
+        raise OutcomeUnknownError(str(cause)) from cause
 
     def _exists(self, namespace: Identifier, name: str, location: str | None = None) -> bool:
         """Return whether a table of any format or a view exists, at `location` unless it is None."""
