@@ -11,6 +11,7 @@ from icefloe import _core
 from icefloe.exceptions import ValidationError, ValidationException
 from icefloe.manifest.columns import DATA_FILE_SCHEMA
 from icefloe.table.commit.concurrent_changes import ADDED, DELETED, changes_since
+from icefloe.table.commit.conflicts import check_no_new_deletes_for
 from icefloe.table.commit.derived_requirements import requirements_of
 from icefloe.table.commit.snapshot_producer import MAIN, SnapshotProducer
 from icefloe.table.read_context import schema_json, specs_json
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.update import TableRequirement, TableUpdate
 
+    Partition = tuple[int, str]
     Staged = tuple[tuple[TableUpdate, ...], tuple[TableRequirement, ...]]
 
 WAP_ID = "wap.id"
@@ -48,6 +50,7 @@ class CherryPick(SnapshotProducer):
         self._source = source
         self._read = False
         self._only_moves = False
+        self._rewritten: list[str] = []
 
     def operation(self) -> Operation:  # noqa: D102 - described by the producer
         return Operation(self._source.operation)
@@ -73,8 +76,8 @@ class CherryPick(SnapshotProducer):
         if not self._read:
             self._read_files(base)
             self._read = True
-        if self._deleted_paths:
-            self._check_partitions(base, head)
+        if self._source.operation == Operation.OVERWRITE:
+            self._check_replaced_rows(base, head)
         updates, requirements = super().stage(base, attempt)
         return updates, (*requirements, AssertSnapshotExists(snapshot_id=self._source.snapshot_id))
 
@@ -128,28 +131,39 @@ class CherryPick(SnapshotProducer):
                 f"cannot cherry-pick snapshot {source.snapshot_id}: it has delete files, which apply only to the rows that it read"
             )
         added = entries.filter(pc.equal(entries.column("status"), ADDED)).select(DATA_FILE_SCHEMA.names)
-        removed = entries.filter(pc.equal(entries.column("status"), DELETED)).column("file_path")
+        removed = entries.filter(pc.equal(entries.column("status"), DELETED))
         if added.num_rows > 0:
             self._added.append(added.combine_chunks().to_batches()[0])
         if len(removed) > 0:
-            self._deleted_paths.append(removed.combine_chunks().cast(pa.string()))
+            self._deleted_paths.append(removed.column("file_path").combine_chunks().cast(pa.string()))
+        replaced = self._partitions_of_added_files()
+        self._rewritten = [path for path, partition in _files(removed) if partition not in replaced]
         self._properties[SOURCE_SNAPSHOT_ID] = str(source.snapshot_id)
         wap_id = _value(source, WAP_ID)
         if wap_id is not None:
             self._properties[PUBLISHED_WAP_ID] = wap_id
 
-    def _check_partitions(self, base: TableMetadata, head: Snapshot | None) -> None:
-        """Check that no commit since the source's parent added files to the replaced partitions."""
-        changes = changes_since(self._transaction.io, base, self._source.parent_snapshot_id, head)
-        if changes is None:
+    def _check_replaced_rows(self, base: TableMetadata, head: Snapshot | None) -> None:
+        """Check the commits since the source's parent: none added files to the replaced partitions, or deleted rows that it rewrote.
+
+        Replaced partitions are those of the added files, as in the Java library. A removed file of another partition belongs to another
+        spec, and the added files have a part of its rows.
+        """
+        io = self._transaction.io
+        changes = changes_since(io, base, self._source.parent_snapshot_id, head)
+        if changes is None or head is None:
             return
-        replaced = {(row["spec_id"], row["partition"]) for batch in self._added for row in _partitions(batch)}
-        for row in _partitions(changes.added_data):
-            if (row["spec_id"], row["partition"]) in replaced:
+        replaced = self._partitions_of_added_files()
+        for _, partition in _files(changes.added_data):
+            if partition in replaced:
                 raise ValidationException(
                     f"cannot cherry-pick snapshot {self._source.snapshot_id}: a later commit added rows to partition "
-                    f"{row['partition']}, which it replaces"
+                    f"{partition[1]}, which it replaces"
                 )
+        check_no_new_deletes_for(io, base, head, changes, pa.array(self._rewritten, pa.string()))
+
+    def _partitions_of_added_files(self) -> set[Partition]:
+        return {partition for batch in self._added for _, partition in _files(batch)}
 
 
 def published_snapshot(metadata: TableMetadata, wap_id: str) -> Snapshot:
@@ -185,6 +199,7 @@ def _value(snapshot: Snapshot, key: str) -> str | None:
     return snapshot.summary.get(key) if snapshot.summary is not None else None
 
 
-def _partitions(files: pa.RecordBatch | pa.Table) -> list[dict[str, object]]:
-    rows: list[dict[str, object]] = files.select(["spec_id", "partition"]).to_pylist()
-    return rows
+def _files(files: pa.RecordBatch | pa.Table) -> list[tuple[str, Partition]]:
+    """Return the path of each file, with the id of its spec and its partition."""
+    rows = files.select(["file_path", "spec_id", "partition"]).to_pylist()
+    return [(row["file_path"], (row["spec_id"], row["partition"])) for row in rows]

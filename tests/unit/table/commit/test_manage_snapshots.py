@@ -2,6 +2,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from icefloe.exceptions import ValidationError, ValidationException
+from icefloe.partitioning import PartitionField, PartitionSpec
+from icefloe.transforms import IdentityTransform
+
+BY_KIND = PartitionSpec(PartitionField(2, 1000, IdentityTransform(), "kind"))
 
 
 def test_tag_and_branch_name_snapshots(new_table, rows):
@@ -276,10 +280,7 @@ def test_publishing_refuses_to_choose_among_snapshots_of_one_id(new_table, rows)
 
 
 def test_cherry_pick_of_an_overwrite_needs_unchanged_partitions(new_table, rows):
-    from icefloe.partitioning import PartitionField, PartitionSpec
-    from icefloe.transforms import IdentityTransform
-
-    table = new_table(PartitionSpec(PartitionField(2, 1000, IdentityTransform(), "kind")))
+    table = new_table(BY_KIND)
     picked = staged(table, rows((7, "a", 1.0)), operation="dynamic_partition_overwrite")
     table.append(rows((9, "b", 1.0)))
     table.manage_snapshots().cherry_pick(picked).commit()
@@ -289,6 +290,32 @@ def test_cherry_pick_of_an_overwrite_needs_unchanged_partitions(new_table, rows)
     table.append(rows((10, "a", 1.0)))
     with pytest.raises(ValidationException, match="added rows to partition"):
         table.manage_snapshots().cherry_pick(again).commit()
+
+
+def test_cherry_pick_of_rows_for_an_empty_partition_needs_that_it_stays_empty(new_table, rows):
+    table = new_table(BY_KIND)
+    picked = staged(table, rows((20, "new", 1.0)), operation="dynamic_partition_overwrite")
+    table.append(rows((21, "new", 1.0)))
+    with pytest.raises(ValidationException, match=r'added rows to partition \["new"\], which it replaces'):
+        table.manage_snapshots().cherry_pick(picked).commit()
+    assert ids(table.refresh()) == [1, 2, 3, 4, 5, 6, 21]
+
+
+@pytest.mark.parametrize("deleted", [None, "id = 3"])
+def test_cherry_pick_of_a_replacement_keeps_rows_deleted_from_files_of_another_spec(new_table, rows, deleted):
+    table = new_table(properties={"write.delete.mode": "merge-on-read"})
+    with table.update_spec() as update:
+        update.add_identity("kind")
+    picked = staged(table, rows((10, "a", 1.0)), operation="dynamic_partition_overwrite")
+    if deleted is None:
+        table.append(rows((21, "new", 1.0)))
+        table.manage_snapshots().cherry_pick(picked).commit()
+        assert ids(table) == [2, 3, 5, 6, 10, 21]
+    else:
+        table.delete(deleted)
+        with pytest.raises(ValidationException, match="deleted rows of files that this operation replaces"):
+            table.manage_snapshots().cherry_pick(picked).commit()
+        assert ids(table.refresh()) == [1, 2, 4, 5, 6]
 
 
 def test_cherry_pick_refuses_other_operations(new_table, rows):
