@@ -3,7 +3,13 @@
 import uuid
 
 import pytest
-from icefloe.exceptions import CommitFailedException, MissingFileError, NoSuchTableError, ValidationError
+from icefloe.exceptions import (
+    CommitFailedException,
+    MissingFileError,
+    NoSuchTableError,
+    ValidationError,
+    ValidationException,
+)
 from icefloe.table.update import (
     AssertCreate,
     AssertCurrentSchemaId,
@@ -222,3 +228,36 @@ def test_partition_spec_and_sort_order_return_to_earlier_ones(catalog, other_cli
     location = table.metadata_location
     table.update_spec().commit()
     assert other_client.load_table(identifier).metadata_location == location
+
+
+def test_tag_created_before_the_commit_of_an_expiry_keeps_its_snapshot(
+    catalog, other_client, table, identifier, monkeypatch
+):
+    for _ in range(2):
+        table.append(MORE)
+    first, second, third = (snapshot.snapshot_id for snapshot in table.snapshots())
+    commit, other = catalog.commit_table, other_client.load_table(identifier)
+
+    def race(*arguments):
+        monkeypatch.setattr(catalog, "commit_table", commit)
+        other.manage_snapshots().create_tag(first, "audit").commit()
+        return commit(*arguments)
+
+    monkeypatch.setattr(catalog, "commit_table", race)
+    result = table.maintenance.expire_snapshots().older_than("0s").execute()
+    loaded = other_client.load_table(identifier)
+    assert (result.snapshot_ids, [one.snapshot_id for one in loaded.snapshots()]) == ((second,), [first, third])
+    assert loaded.scan().use_ref("audit").count() == 3
+
+
+def test_spec_that_a_concurrent_commit_removed_is_not_used_by_new_files(catalog, other_client, table, identifier):
+    with table.update_spec() as update:
+        update.add_identity("name")
+    other = other_client.load_table(identifier)
+    with other.update_spec() as update:
+        update.remove_field("name")
+    other.maintenance.expire_snapshots().clean_expired_metadata().execute()
+    with pytest.raises(ValidationException, match="a concurrent commit removed the spec"):
+        table.append(MORE)
+    loaded = other_client.load_table(identifier)
+    assert ids(loaded) == ids(other)

@@ -18,7 +18,14 @@ from icefloe.exceptions import (
     NoSuchTableError,
     TableAlreadyExistsError,
 )
-from icefloe.table.update import AddSnapshotUpdate, AssertCreate, AssignUUIDUpdate, RemoveSnapshotsUpdate
+from icefloe.table.update import (
+    AddSnapshotUpdate,
+    AssertCreate,
+    AssertDefaultSpecId,
+    AssertPartitionSpecExists,
+    AssignUUIDUpdate,
+    RemoveSnapshotsUpdate,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,6 +48,16 @@ def one_snapshot_each(updates: tuple[TableUpdate, ...]) -> tuple[TableUpdate, ..
         else:
             sent.append(update)
     return tuple(sent)
+
+
+def in_protocol(requirement: TableRequirement, base: TableMetadata) -> TableRequirement:
+    """Return the requirement of the protocol that implies a requirement on a version of a table, or the requirement itself.
+
+    The default partition spec of a table cannot be removed.
+    """
+    if isinstance(requirement, AssertPartitionSpecExists) and requirement.spec == base.spec():
+        return AssertDefaultSpecId(default_spec_id=base.default_spec_id)
+    return requirement
 
 
 @dataclass(frozen=True)

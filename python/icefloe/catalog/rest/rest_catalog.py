@@ -11,7 +11,7 @@ from icefloe.catalog.apply_commit import check_commit, new_metadata
 from icefloe.catalog.catalog import Catalog
 from icefloe.catalog.configuration import flattened
 from icefloe.catalog.identifiers import dotted, to_identifier
-from icefloe.catalog.rest.commits import RestCommits, TableCommit, one_snapshot_each
+from icefloe.catalog.rest.commits import RestCommits, TableCommit, in_protocol, one_snapshot_each
 from icefloe.catalog.rest.endpoints import LOAD_CREDENTIALS
 from icefloe.catalog.rest.metrics_reports import MetricsReports
 from icefloe.catalog.rest.misspelled import warn_of_misspelled
@@ -192,9 +192,7 @@ class RestCatalog(Catalog):
         check_commit(table, requirements, updates)
         # A staged table has no metadata file yet.
         if table.metadata_location != "":
-            for requirement in requirements:
-                if isinstance(requirement, AssertCreate) or not requirement.is_sent:
-                    requirement.validate(table.metadata)
+            requirements = self._checked_here(table, requirements)
         sent = tuple(requirement for requirement in requirements if requirement.is_sent)
         commit = TableCommit(table.name(), sent, one_snapshot_each(updates))
         started = time.monotonic_ns()
@@ -279,6 +277,17 @@ class RestCatalog(Catalog):
         self._connection.client.close()
 
     # ---- internals
+
+    def _checked_here(self, table: Table, requirements: tuple[TableRequirement, ...]) -> tuple[TableRequirement, ...]:
+        """Return requirements with those of the protocol that imply them; check others on the newest version of the table."""
+        found = tuple(in_protocol(requirement, table.metadata) for requirement in requirements)
+        unsent = tuple(requirement for requirement in found if not requirement.is_sent)
+        # The handle may be older than a concurrent commit.
+        newest = self._tables.load(table.name(), "all").metadata if unsent else table.metadata
+        for requirement in found:
+            if isinstance(requirement, AssertCreate) or not requirement.is_sent:
+                requirement.validate(newest)
+        return found
 
     def _created(  # noqa: PLR0913 - the arguments of create_table
         self,
