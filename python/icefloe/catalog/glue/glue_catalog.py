@@ -10,7 +10,7 @@ from icefloe.catalog.configuration import LOCATION, METADATA_LOCATION, TABLE_TYP
 from icefloe.catalog.glue.client import CONFLICT, EXISTS, MISSING, Glue, glue_client
 from icefloe.catalog.glue.tables import accepted, table_input
 from icefloe.catalog.identifiers import dotted, to_identifier
-from icefloe.catalog.metastore import COMMENT, MetastoreCatalog, is_iceberg
+from icefloe.catalog.metastore import COMMENT, STORED_TYPE, MetastoreCatalog, is_iceberg
 from icefloe.catalog.outcome import OutcomeUnknownError
 from icefloe.exceptions import (
     CommitFailedException,
@@ -156,11 +156,23 @@ class GlueCatalog(MetastoreCatalog):
         self._update(namespace, entry, table_input(name, entry, old, new))
 
     def _remove(self, namespace: Identifier, name: str, location: str | None = None) -> None:
+        if location is None:
+            parameters = self._parameters(namespace[0], name) if len(namespace) == 1 else None
+            if parameters is None:
+                raise self._missing(namespace, name)
+            # An entry that a rename or purge took out of use, and could not delete, is removed as well.
+            if parameters.get(TABLE_TYPE) != RENAMED:
+                self._location_in(parameters, namespace, name)
+            self._delete(namespace, name)
+            return
+        # Glue deletes without a condition: the entry is taken out of use first, on the condition of its version.
         entry = self._existing_entry(namespace, name, location)
-        if location is not None:
-            # Glue deletes without a condition: the entry is taken out of use first, on the condition of its version.
-            self._retire(namespace, entry)
-        self._delete(namespace, name)
+        self._retire(namespace, entry)
+        try:
+            self._delete(namespace, name)
+        except IcebergError as error:
+            self._restore(namespace, entry, error)
+            raise
 
     def _rename(self, old: tuple[Identifier, str], new: tuple[Identifier, str]) -> None:
         """Create the new entry, take the old one out of use on the condition of its version, and delete it."""
@@ -240,6 +252,19 @@ class GlueCatalog(MetastoreCatalog):
             # The change that was first may have renamed or removed the table: it is missing then, and a retry cannot succeed.
             self._existing_entry(namespace, entry["Name"])
             raise
+
+    def _restore(self, namespace: Identifier, before: dict[str, Any], refusal: IcebergError) -> None:
+        """Put a retired entry, whose deletion was refused, into use again; `before` is the entry in use."""
+        try:
+            entry = self._entry(namespace[0], before["Name"])
+            retired = {**before["Parameters"], TABLE_TYPE: RENAMED}
+            if entry is not None and entry.get("Parameters") == retired:
+                self._update(namespace, entry, {**accepted(entry), "Parameters": before["Parameters"]})
+        except (IcebergError, OutcomeUnknownError) as error:
+            raise OutcomeUnknownError(
+                f"the deletion of the entry was refused: {refusal}; and the entry is out of use, since it could not be restored: {error}. "
+                f"Set its parameter {TABLE_TYPE} to {STORED_TYPE} in Glue to use the table again, or call drop_table() to remove the entry"
+            ) from refusal
 
     def _is_retired(self, table: tuple[Identifier, str]) -> bool:
         parameters = self._parameters(table[0][0], table[1])

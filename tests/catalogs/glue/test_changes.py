@@ -4,9 +4,7 @@ import itertools
 import json
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
-import pyarrow as pa
 import pytest
 from icefloe.catalog import load_catalog
 from icefloe.catalog.glue.glue_catalog import RENAMED
@@ -20,64 +18,9 @@ from icefloe.exceptions import (
     TableAlreadyExistsError,
     ValidationError,
 )
-from icefloe.schema import Schema
-from icefloe.table.environment import SYSTEM
-from icefloe.types import LongType, NestedField, StringType, StructType, TimestamptzType
 
+from tests.catalogs.glue.tables import NUMBERS, PLAIN, ROWS, SCHEMA, entry_of, files
 from tests.storage.servers import proxy
-
-ROWS = pa.table({"id": [1, 2, 3]})
-PLAIN = pa.schema([("id", pa.int64())])
-SCHEMA = Schema(
-    NestedField(1, "id", LongType(), required=True, doc="the key"),
-    NestedField(2, "at", TimestamptzType()),
-    NestedField(3, "place", StructType(NestedField(4, "city", StringType()))),
-)
-NUMBERS = itertools.count()
-
-
-@pytest.fixture
-def server(glue):
-    yield glue
-    glue.faults.clear()
-    glue.before = None
-
-
-@pytest.fixture
-def client(server, tmp_path):
-    def make(**others):
-        made = load_catalog("glue", **{**server.properties(), "warehouse": str(tmp_path / "warehouse"), **others})
-        made.environment = replace(SYSTEM, sleep=lambda _: None)
-        return made
-
-    return make
-
-
-@pytest.fixture
-def catalog(client):
-    return client(**{"glue.max-retries": "0"})
-
-
-@pytest.fixture
-def namespace(catalog):
-    name = f"glue_{next(NUMBERS)}"
-    catalog.create_namespace(name)
-    return name
-
-
-@pytest.fixture
-def table(catalog, namespace, server):
-    made = catalog.create_table((namespace, "t"), PLAIN)
-    server.requests.clear()
-    return made
-
-
-def entry_of(catalog, table):
-    return catalog.glue.get_table(DatabaseName=table[0], Name=table[1])["Table"]
-
-
-def files(table):
-    return set(table.io.core.list(f"{table.location()}/").column("location").to_pylist())
 
 
 def test_entry_describes_the_table(catalog, namespace):
@@ -313,24 +256,6 @@ def test_commit_to_a_renamed_table_is_refused(catalog, table, namespace, server)
         table.append(ROWS)
     with pytest.raises(NoSuchTableError, match="does not exist"):
         catalog.load_table(table.name())
-
-
-def test_purge_fails_after_a_concurrent_commit(catalog, table, server):
-    def overtake(operation, body):
-        if operation == "UpdateTable":
-            server.before = None
-            catalog.load_table(table.name()).append(ROWS)
-
-    server.before = overtake
-    with pytest.raises(CommitFailedException, match="another commit was first"):
-        catalog.purge_table(table.name())
-    assert table.refresh().scan().count() == 3
-
-
-def test_purge_deletes_the_files(catalog, table):
-    table.append(ROWS)
-    catalog.purge_table(table.name())
-    assert files(table) == set()
 
 
 def test_unreachable_server_is_a_definite_error(tmp_path, server):
