@@ -71,12 +71,14 @@ def updated_metadata(  # noqa: PLR0913 - the two versions and the change
     """Check the requirements on `current`, the metadata at `current_location`, and return it with the updates applied.
 
     Raises:
-        CommitFailedException: A requirement does not hold, another snapshot has the sequence number of a new one, or the updates fit
-            the version at `loaded_location`, for which they were made, and not the current one.
+        CommitFailedException: A requirement does not hold, another snapshot has the sequence number of a new one, the table has a format
+            version without support for new snapshots, or the updates fit the version at `loaded_location`, for which they were made, and
+            not the current one.
     """
     for requirement in requirements:
         requirement.validate(current)
     _check_sequence_numbers(current, updates)
+    _check_format_version(current, updates)
     try:
         updated = update_table_metadata(
             current, updates, metadata_location=current_location, now_ms=environment.now_ms()
@@ -99,6 +101,14 @@ def check_same_uuid(table: str, current: TableMetadata, updated: TableMetadata) 
     if current.table_uuid is not None and current.table_uuid != updated.table_uuid:
         raise ValidationError(
             f"table {table}: a commit cannot change the table's UUID; expected {current.table_uuid}, got {updated.table_uuid}"
+        )
+
+
+def _check_format_version(current: TableMetadata, updates: tuple[TableUpdate, ...]) -> None:
+    """Check that no snapshot of an older format is added to a table that a concurrent commit has upgraded to format version 3."""
+    if current.format_version > 2 and any(isinstance(update, AddSnapshotUpdate) for update in updates):
+        raise CommitFailedException(
+            f"cannot add a snapshot: expected a table of format version 1 or 2, got format version {current.format_version}; refresh and retry"
         )
 
 

@@ -1,9 +1,11 @@
 """Commits of a handle whose head another client has replaced and expired: the files of the handle's version are gone."""
 
+import json
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from icefloe.exceptions import MissingFileError, ValidationException
+from icefloe.exceptions import FeatureUnsupportedError, MissingFileError, ValidationException
 from icefloe.table import Table
 
 
@@ -144,6 +146,32 @@ def test_transaction_on_an_expired_snapshot_says_to_reload(catalog, table, row, 
     with pytest.raises(ValidationException, match="reload the table and repeat the operation"):
         operation(transaction)
     assert ids(catalog.load_table("db.t")) == [1, 2, 3, 4, 5, 6, 20]
+
+
+def upgrade_to_version_3(catalog, table):
+    """Replace a table's metadata as a writer of format version 3 does when it upgrades the table."""
+    value = {**json.loads(table.metadata.model_dump_json()), "format-version": 3, "next-row-id": 0}
+    location = f"{table.location()}/metadata/upgraded.metadata.json"
+    table.io.core.write(location, json.dumps(value).encode(), overwrite=False)
+    catalog.register_table(table.name(), location, overwrite=True)
+
+
+def test_snapshot_is_not_added_to_a_table_that_was_upgraded_to_version_3(catalog, table):
+    transaction = table.transaction()
+    transaction.append(pa.table({"id": [7]}))
+    upgrade_to_version_3(catalog, table)
+    with pytest.raises(FeatureUnsupportedError, match="version 3"):
+        transaction.commit_transaction()
+    newest = catalog.load_table("db.t")
+    assert (newest.metadata.format_version, len(newest.snapshots())) == (3, 2)
+    assert ids(newest) == [1, 2, 3, 4, 5, 6]
+
+
+def test_properties_are_set_on_a_table_that_was_upgraded_to_version_3(catalog, table):
+    transaction = table.transaction().set_properties({"owner": "me"})
+    upgrade_to_version_3(catalog, table)
+    transaction.commit_transaction()
+    assert (table.metadata.format_version, table.properties["owner"]) == (3, "me")
 
 
 def test_missing_manifest_of_a_live_snapshot_is_reported_by_a_delete(table):
