@@ -122,6 +122,9 @@ class Snapshot(JsonModel):
         manifest_list: Location of the manifest list; None in old v1 snapshots, which have ``manifest_paths`` instead.
         summary: Operation and counts of the commit.
         schema_id: Id of the table's schema at the time of the commit.
+        first_row_id: Id of the first row that the commit added, from format version 3.
+        added_rows: Upper bound of the rows that the commit gave ids to, from format version 3.
+        key_id: Id of the key that encrypts the manifest list's key metadata, from format version 3.
     """
 
     snapshot_id: JsonLong
@@ -136,6 +139,7 @@ class Snapshot(JsonModel):
     schema_id: JsonInt | None = None
     first_row_id: JsonLong | None = None
     added_rows: JsonLong | None = None
+    key_id: StrictStr | None = None
 
     def model_dump(self, **options: Any) -> dict[str, Any]:
         """Return the JSON object; a sequence number of 0 is omitted, as in format version 1."""
@@ -200,7 +204,7 @@ class Snapshot(JsonModel):
             f"timestamp_ms={self.timestamp_ms}",
             f"manifest_list={self.manifest_list!r}",
         ]
-        for name in ("summary", "schema_id", "first_row_id", "added_rows"):
+        for name in ("summary", "schema_id", "first_row_id", "added_rows", "key_id"):
             value = getattr(self, name)
             if value is not None:
                 parts.append(f"{name}={value!r}")

@@ -33,6 +33,27 @@ def test_metadata_text_after_many_commits_equals_text_of_parsed_metadata(tmp_pat
     assert TableMetadataUtil.parse_raw(written).model_dump_json() == written == table.metadata.model_dump_json()
 
 
+def test_commit_without_a_snapshot_keeps_the_fields_of_snapshots_of_version_3(tmp_path: Path) -> None:
+    catalog = load_catalog("local", type="hadoop", warehouse=str(tmp_path))
+    catalog.create_namespace("db")
+    table = catalog.create_table("db.t", schema=pa.schema([("id", pa.int64())]))
+    table.append(pa.table({"id": [1, 2]}))
+    value = json.loads(text_of(table.metadata_location))
+    lineage = {"first-row-id": 0, "added-rows": 2, "key-id": "k1"}
+    value |= {"format-version": 3, "next-row-id": 2, "encryption-keys": [{"key-id": "k1"}]}
+    value["snapshots"][0] |= lineage
+    Path(table.metadata_location).with_name("v3.metadata.json").write_text(json.dumps(value))
+    loaded = catalog.load_table("db.t")
+    [snapshot] = loaded.snapshots()
+    assert (snapshot.first_row_id, snapshot.added_rows, snapshot.key_id) == (0, 2, "k1")
+    with loaded.update_properties() as update:
+        update.set_properties({"owner": "me"})
+    written = json.loads(text_of(catalog.load_table("db.t").metadata_location))
+    assert written["properties"]["owner"] == "me"
+    assert written["snapshots"] == value["snapshots"]
+    assert (written["next-row-id"], written["encryption-keys"]) == (2, [{"key-id": "k1"}])
+
+
 def test_known_metadata_is_not_parsed_again_unless_the_file_differs(tmp_path: Path) -> None:
     catalog = load_catalog("local", type="hadoop", warehouse=str(tmp_path))
     catalog.create_namespace("db")
