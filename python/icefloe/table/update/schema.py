@@ -97,7 +97,7 @@ class UpdateSchema(UpdateBuilder):
                 "allow_incompatible_changes=True to update_schema() if the table is empty"
             )
         owner_id = self._struct_for(tuple(around))
-        if ".".join((*around, name)) in self._schema.column_names:
+        if self._struct(owner_id).field_by_name(name, self._case_sensitive) is not None:
             raise ValidationError(f"Cannot add column, name already exists: {'.'.join((*around, name))}")
         kind = field_type if isinstance(field_type, IcebergType) else type_from_json(field_type)
         field_id = self._next_id()
@@ -296,6 +296,12 @@ class UpdateSchema(UpdateBuilder):
                 )
             field = children[-1]
         return field.field_id
+
+    def _struct(self, owner_id: int) -> StructType:
+        """Return the struct of a field after the changes so far; -1 stands for the schema itself."""
+        kind = self._schema.as_struct() if owner_id == schema_edit.ROOT else self._schema.find_type(owner_id)
+        assert isinstance(kind, StructType), "fields are added to structs only"
+        return kind
 
     def _owner(self, field: NestedField) -> int:
         owner_id = schema_edit.owner_of(self._schema, field.field_id)

@@ -178,6 +178,29 @@ def test_invalid_update_is_refused(change: Any, why: str) -> None:
         change(UpdateSchema(table()))
 
 
+@pytest.mark.parametrize("path", ["ID", ("AT", "X"), ("TAGS", "K")])
+def test_column_whose_name_differs_in_case_alone_is_refused_without_case_sensitivity(path: Any) -> None:
+    recorder = table()
+    with pytest.raises(ValidationError, match="Cannot add column, name already exists"):
+        UpdateSchema(recorder, case_sensitive=False).add_column(path, "int")
+    with pytest.raises(ValidationError, match="Cannot add column, name already exists"):
+        UpdateSchema(recorder).case_sensitive(False).add_column(path, "int")
+
+
+def test_column_whose_name_differs_in_case_alone_is_added_with_case_sensitivity() -> None:
+    recorder = table()
+    with UpdateSchema(recorder) as update:
+        update.add_column("ID", "int").add_column(("at", "X"), "int")
+    assert {"id", "ID", "at.x", "at.X"} <= set(recorder.schema.column_names)
+
+
+def test_column_of_another_case_is_added_after_the_removal_of_the_first() -> None:
+    recorder = table()
+    with UpdateSchema(recorder, case_sensitive=False) as update:
+        update.delete_column("named").add_column("NAMED", "int")
+    assert recorder.names() == ["id", "day", "at", "tags", "NAMED"]
+
+
 def test_unknown_column_and_default_values_are_refused() -> None:
     with pytest.raises(ResolveError, match="nope"):
         UpdateSchema(table()).delete_column("nope")
