@@ -88,14 +88,14 @@ class WriteTransaction(Transaction, TableChanges):
         return self.apply_updates((RemovePropertiesUpdate(removals=list(removals)),))
 
     def update_location(self, location: str) -> Self:
-        """Set the location of new files; existing files stay where they are.
+        """Set the location of new files; existing files stay where they are. A relative path is made absolute, as for a new table.
 
         Raises:
             ValidationError: The location is not text, or empty.
         """
         if not isinstance(location, str) or location == "":
             raise ValidationError(f"update_location: expected a location such as 's3://bucket/table', got {location!r}")
-        return self.apply_updates((SetLocationUpdate(location=location.rstrip("/")),))
+        return self.apply_updates((SetLocationUpdate(location=self.io.core.absolute(location).rstrip("/")),))
 
     def upgrade_table_version(self, format_version: int) -> Self:
         """Raise the table's format version; it cannot be lowered.

@@ -5,6 +5,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from icefloe import _core
+from icefloe.catalog import load_catalog
 from icefloe.exceptions import CommitFailedException, SchemaMismatchError, ValidationError
 from icefloe.table import Table
 from icefloe.types import StringType
@@ -268,3 +269,17 @@ def test_snapshot_of_the_same_transaction_is_picked_onto_a_moved_branch(catalog,
         transaction.manage_snapshots().cherry_pick(staged).commit()
         transaction.manage_snapshots().remove_branch("audit").commit()
     assert catalog.load_table("db.t").scan("id > 6").count() == 2
+
+
+def test_relative_location_is_stored_as_an_absolute_one(monkeypatch, tmp_path, rows):
+    monkeypatch.chdir(tmp_path)
+    catalog = load_catalog("local", type="sql", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=str(tmp_path))
+    catalog.create_namespace("db")
+    table = catalog.create_table("db.t", rows((1, "a", 1.0)).schema)
+    table.transaction().update_location("x/moved/").commit_transaction()
+    table.append(rows((1, "a", 1.0)))
+    monkeypatch.chdir("/")
+    again = load_catalog("local", type="sql", uri=f"sqlite:///{tmp_path}/catalog.db").load_table("db.t")
+    assert again.location() == catalog.absolute("x/moved") == f"{tmp_path}/x/moved"
+    assert again.metadata_location.startswith(f"{tmp_path}/x/moved/metadata/")
+    assert again.scan().count() == 1
