@@ -12,12 +12,14 @@ import pytest
 from icefloe.exceptions import IcebergError
 from icefloe.partitioning import PartitionSpec
 from icefloe.spark.stream import admission
+from icefloe.spark.stream.epoch import epoch_branch
 from icefloe.spark.stream.limits import Limits
 from icefloe.spark.stream.offset import StreamOffset
 from icefloe.spark.stream.options import SinkOptions, SourceOptions
 from icefloe.spark.stream.sink import EpochFiles, IcefloeStreamWriter
 from icefloe.spark.stream.sink_table import FILE_NAME, check_sink_table
 from icefloe.spark.types.to_spark import to_spark_schema
+from icefloe.spark.writer.wap import AuditSettings
 from icefloe.table.update.actions import RemoveSnapshotsUpdate
 from icefloe.types import IntegerType, LongType
 
@@ -115,6 +117,12 @@ class Cases:
         options = SinkOptions.parse({**self.options, "path": ".".join(table.name())})
         return IcefloeStreamWriter(options, to_spark_schema(table.schema()), overwrite=False)
 
+    def staged(self):
+        table = self.table()
+        with table.update_properties() as update:
+            update.set_properties({"write.wap.enabled": "true"})
+        epoch_branch(AuditSettings(wap_id="nightly"), table, None)
+
     def recorded(self, table_uuid=None, record=None):
         """Write a record into a checkpoint, or none, and check a table against it."""
         table = self.table()
@@ -167,7 +175,10 @@ class Cases:
             "option of another stream": lambda: self.source_options(compute_updates="true"),
             "write to a location": lambda: SinkOptions.parse({**self.options, "path": table.metadata_location}),
             "write outside of a query": lambda: self.sink().write(iter(())),
-            "write to a table created again": lambda: self.sink().commit([EpochFiles(None, "q", "another")], 0),
+            "write to a table created again": lambda: self.sink().commit(
+                [EpochFiles(None, "q", "another", AuditSettings())], 0
+            ),
+            "write of a session that stages": self.staged,
             "sink of a table created again": lambda: self.recorded(
                 record='{"version": 1, "table": "db.t", "table_uuid": "u"}'
             ),

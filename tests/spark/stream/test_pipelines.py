@@ -10,6 +10,7 @@ import icefloe.spark
 import pyarrow as pa
 import pytest
 from icefloe.exceptions import ValidationError
+from icefloe.spark.session import settings
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
@@ -43,8 +44,9 @@ def epochs(table):
     return [snapshot.summary[EPOCH] for snapshot in table.snapshots()]
 
 
-def rows_of(table, **scan):
-    return sorted((row["id"], row["kind"]) for row in table.scan(**scan).to_arrow().to_pylist())
+def rows_of(table, branch=None, **scan):
+    found = table.scan(**scan) if branch is None else table.scan(**scan).use_ref(branch)
+    return sorted((row["id"], row["kind"]) for row in found.to_arrow().to_pylist())
 
 
 def forget_commit(tmp_path, batch):
@@ -101,6 +103,35 @@ def test_sink_commits_to_a_branch(pipeline, table):
     run(write={"branch": "audit"})
     assert len(rows_of(target)) == 1
     assert target.scan().use_ref("audit").count() == 11
+
+
+def test_micro_batches_of_an_audited_session_go_to_its_branch_once(pipeline, spark, table, tmp_path):
+    run, target = pipeline
+    target.append(numbered(900, 901))
+    with target.update_properties() as update:
+        update.set_properties({"write.wap.enabled": "true"})
+    with settings(spark, {"spark.wap.branch": "audit"}):
+        table.append(numbered(0, 4))
+        run()
+        forget_commit(tmp_path, 0)
+        run()
+        table.append(numbered(4, 6))
+        run()
+    assert rows_of(target) == [(900, 0)]
+    assert rows_of(target, branch="audit") == [*((one, 0) for one in range(6)), (900, 0)]
+    assert epochs(target) == [None, "0", "1"]
+
+
+def test_sink_refuses_a_session_that_stages_and_leaves_no_file(pipeline, spark, table):
+    run, target = pipeline
+    with target.update_properties() as update:
+        update.set_properties({"write.wap.enabled": "true"})
+    table.append(numbered(0, 4))
+    words = r"expected a session without spark\.wap\.id, got spark\.wap\.id='nightly': set spark\.wap\.branch"
+    with settings(spark, {"spark.wap.id": "nightly"}), pytest.raises(StreamingQueryException, match=words):
+        run()
+    assert target.refresh().snapshots() == []
+    assert list(Path(target.location().removeprefix("file://")).rglob("*.parquet")) == []
 
 
 def test_complete_mode_replaces_all_rows(pipeline, table, tmp_path):
@@ -206,6 +237,28 @@ def test_merge_of_a_micro_batch_happens_once(spark, table, new_table, lake_optio
     forget_commit(tmp_path, 1)
     run()
     assert found() == [(0, 7), (1, 7), (2, 3), (3, 3), (9, 1)]
+
+
+def test_merge_of_a_micro_batch_into_the_branch_of_an_audit_happens_once(spark, new_table):
+    target = new_table(SCHEMA, write__wap__enabled="true")
+    target.append(numbered(0, 1))
+    merge = icefloe.spark.stream.merge_batches(
+        target,
+        ["id"],
+        lambda merge: merge.when_matched_update({"kind": "target.kind + source.kind"}).when_not_matched_insert_all(),
+        query_id="audited",
+    )
+    rows = spark.createDataFrame([(0, 1), (1, 1)], "id long, kind int")
+    with settings(spark, {"spark.wap.branch": "audit"}):
+        for batch_id in (0, 0, 1):
+            merge(rows, batch_id)
+    assert rows_of(target.refresh()) == [(0, 0)]
+    assert rows_of(target, branch="audit") == [(0, 2), (1, 2)]
+    with (
+        settings(spark, {"spark.wap.id": "nightly"}),
+        pytest.raises(ValidationError, match=r"expected a session without spark\.wap\.id"),
+    ):
+        merge(rows, 2)
 
 
 def test_merge_outside_of_a_query_needs_a_query_id(spark, table):

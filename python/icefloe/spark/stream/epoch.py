@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from icefloe.exceptions import IcebergError
+from icefloe.exceptions import IcebergError, ValidationError
+from icefloe.spark.reader.audit_branch import BRANCH
+from icefloe.spark.writer.wap import ID, AuditSettings, audited_destination
 from icefloe.table.commit.snapshot_producer import head_of
 from icefloe.table.snapshots import ancestors_of
 
 if TYPE_CHECKING:
+    from icefloe.table import Table
     from icefloe.table.commit.change import Versions
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.update import TableRequirement, TableUpdate
@@ -18,6 +21,27 @@ QUERY_ID = "spark.sql.streaming.queryId"
 EPOCH_ID = "spark.sql.streaming.epochId"
 QUERY_ID_PROPERTY = "sql.streaming.queryId"
 """The local property of Spark's threads and tasks that has the query's id, which a restart from the checkpoint keeps."""
+
+
+def epoch_branch(audit: AuditSettings, table: Table, branch: str | None) -> str:
+    """Return the branch that a query commits its micro-batches to under the settings of its session.
+
+    Args:
+        audit: The session's settings for write, audit, publish.
+        table: The table.
+        branch: Branch that the caller gave; None for main.
+
+    Raises:
+        ValidationError: The session stages its snapshots, or has a branch for all writes and the caller gave one too.
+    """
+    destination = audited_destination(audit, table, branch, {})
+    if destination.branch is None:
+        # A repeated micro-batch is found among the ancestors of a branch, which a staged snapshot is not.
+        raise ValidationError(
+            f"stream: a staged micro-batch could be committed twice; expected a session without {ID}, got {ID}={audit.wap_id!r}: set "
+            f"{BRANCH} to audit the rows of a stream"
+        )
+    return destination.branch
 
 
 class EpochCommittedError(IcebergError):

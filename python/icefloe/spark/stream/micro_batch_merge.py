@@ -9,8 +9,8 @@ from icefloe.catalog import load_catalog
 from icefloe.exceptions import ValidationError
 from icefloe.spark.arguments import checked_summary, checked_table
 from icefloe.spark.dml.merge import MergeBuilder, merge_into
-from icefloe.spark.stream.epoch import QUERY_ID_PROPERTY, Epoch, EpochCommittedError
-from icefloe.table.commit.snapshot_producer import MAIN
+from icefloe.spark.stream.epoch import QUERY_ID_PROPERTY, Epoch, EpochCommittedError, epoch_branch
+from icefloe.spark.writer.wap import AuditSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -38,7 +38,8 @@ def merge_batches(  # noqa: PLR0913  all but the first two have defaults
         table: Target.
         on: Key columns, as for :func:`icefloe.spark.merge_into`. A micro-batch must have a key once: deduplicate the stream's rows first.
         clauses: Function that adds clauses to the merge; None updates all columns of matched rows and inserts the others.
-        branch: Branch to read and commit to; main if None.
+        branch: Branch to read and commit to; if None, the session's ``spark.wap.branch`` where the table has ``write.wap.enabled``, else
+            main.
         query_id: Stable id of the query. None takes the id that Spark keeps in the checkpoint, which Spark Connect does not pass on.
             Several merges of one micro-batch into the same table need different ids.
         snapshot_properties: Additional keys of each snapshot's summary.
@@ -58,9 +59,7 @@ def merge_batches(  # noqa: PLR0913  all but the first two have defaults
         check_callable("clauses", clauses, "a function of a merge that returns it, or None")
     if not on or isinstance(on, str):
         raise ValidationError(f"merge: no key columns; expected on=['id', ...] or on={{'id': 'source_id'}}, got {on!r}")
-    return MergeBatches(
-        table, on, clauses, MAIN if branch is None else branch, query_id, dict(checked_summary(snapshot_properties))
-    )
+    return MergeBatches(table, on, clauses, branch, query_id, dict(checked_summary(snapshot_properties)))
 
 
 class MergeBatches:
@@ -71,7 +70,7 @@ class MergeBatches:
         table: Table,
         on: Sequence[str] | Mapping[str, str],
         clauses: Callable[[MergeBuilder], MergeBuilder] | None,
-        branch: str,
+        branch: str | None,
         query_id: str | None,
         snapshot_properties: Mapping[str, str],
     ) -> None:
@@ -90,15 +89,17 @@ class MergeBatches:
             batch_id: Number of the micro-batch.
 
         Raises:
-            ValidationError: The query's id is unknown, or several rows of the micro-batch change one target row.
+            ValidationError: The query's id is unknown, several rows of the micro-batch change one target row, or the session stages
+                its snapshots of the table.
             ValidationException: A concurrent commit conflicts.
         """
-        epoch = Epoch(self._query_id or _query_id(rows), batch_id, self._branch)
-        if epoch.is_committed(self._table.refresh().metadata):
+        query_id = self._query_id or _query_id(rows)
+        table = self._table.refresh()
+        epoch = Epoch(query_id, batch_id, epoch_branch(AuditSettings.of(rows.sparkSession), table, self._branch))
+        if epoch.is_committed(table.metadata):
             return
         summary = {**self._snapshot_properties, **epoch.summary()}
-        branch = None if self._branch == MAIN else self._branch
-        merge = merge_into(self._table, rows, self._on, branch=branch, snapshot_properties=summary)
+        merge = merge_into(self._table, rows, self._on, branch=self._branch, snapshot_properties=summary)
         if self._clauses is None:
             merge = merge.when_matched_update_all().when_not_matched_insert_all()
         else:

@@ -9,7 +9,6 @@ from icefloe.exceptions import ValidationError
 from icefloe.spark.stream.limits import Limits
 from icefloe.spark.table_options import TableOptions
 from icefloe.spark.writer.commit import SNAPSHOT_PROPERTY, summary_properties
-from icefloe.table.commit.snapshot_producer import MAIN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -114,14 +113,14 @@ class SinkOptions:
 
     Args:
         table: Table and catalog.
-        branch: Branch to commit to.
+        branch: Branch to commit to; None for the branch of the session's settings, else main.
         snapshot_properties: Additional keys of each snapshot's summary.
         table_uuid: UUID of the only table to write; None for the table of the query's first micro-batch.
         checkpoint: Location of the checkpoint; None if a session setting has it, which Spark does not pass to sources.
     """
 
     table: TableOptions
-    branch: str
+    branch: str | None
     snapshot_properties: dict[str, str]
     table_uuid: str | None = None
     checkpoint: str | None = None
@@ -147,7 +146,7 @@ class SinkOptions:
             )
         return SinkOptions(
             table=table,
-            branch=table.others.get("branch", MAIN),
+            branch=table.others.get("branch"),
             snapshot_properties=summary_properties(table.others),
             table_uuid=table.others.get(TABLE_UUID),
             checkpoint=table.others.get(_CHECKPOINT),

@@ -9,13 +9,15 @@ from pyspark import TaskContext
 from pyspark.sql.datasource import DataSourceArrowWriter, DataSourceStreamWriter, WriterCommitMessage
 
 from icefloe.exceptions import ValidationError
-from icefloe.spark.stream.epoch import QUERY_ID_PROPERTY, Epoch
+from icefloe.spark.stream.epoch import QUERY_ID_PROPERTY, Epoch, epoch_branch
 from icefloe.spark.stream.epoch_commit import commit_epoch
 from icefloe.spark.stream.sink_table import check_sink_table
 from icefloe.spark.types.conform import conform_schema
 from icefloe.spark.types.exact_names import check_names_in_task
 from icefloe.spark.worker_process import reduce_fixed_costs
+from icefloe.spark.writer.commit import files_deleted_on_failure
 from icefloe.spark.writer.failed_job import delete_files_of_failed_job
+from icefloe.spark.writer.wap import AuditSettings
 from icefloe.spark.writer.write_task import collected, data_task
 from icefloe.table.scan.task_group import batch_to_ipc
 
@@ -36,11 +38,13 @@ class EpochFiles(WriterCommitMessage):
         files: DataFile columns as an Arrow IPC stream; None for a task without rows.
         query_id: Id of the query.
         table_uuid: UUID of the table that the files were written for.
+        audit: The session's settings for write, audit, publish.
     """
 
     files: bytes | None
     query_id: str
     table_uuid: str
+    audit: AuditSettings
 
 
 class IcefloeStreamWriter(DataSourceStreamWriter, DataSourceArrowWriter):
@@ -82,7 +86,9 @@ class IcefloeStreamWriter(DataSourceStreamWriter, DataSourceArrowWriter):
                 f"stream: a task has no query id; expected the local property {QUERY_ID_PROPERTY}, which Spark sets for streaming "
                 "queries, got none"
             )
-        return EpochFiles(None if files is None else batch_to_ipc(files), query_id, self._table_uuid)
+        return EpochFiles(
+            None if files is None else batch_to_ipc(files), query_id, self._table_uuid, AuditSettings.of_task()
+        )
 
     def commit(  # type: ignore[override]  # both base classes are Spark's
         self,
@@ -101,7 +107,9 @@ class IcefloeStreamWriter(DataSourceStreamWriter, DataSourceArrowWriter):
         if not results:
             return  # A micro-batch without tasks has no rows.
         files = collected([one.files for one in results if one.files is not None])
-        epoch = Epoch(results[0].query_id, batchId, self._options.branch)
+        with files_deleted_on_failure(table, [] if files is None else [files]):
+            branch = epoch_branch(results[0].audit, table, self._options.branch)
+        epoch = Epoch(results[0].query_id, batchId, branch)
         commit_epoch(table, files, epoch, self._options.snapshot_properties, overwrite=self._overwrite)
 
     def abort(  # type: ignore[override]
