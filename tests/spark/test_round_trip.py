@@ -8,10 +8,12 @@ import math
 import uuid
 
 import icefloe.spark
+import pyarrow as pa
 import pytest
 from icefloe.exceptions import FeatureUnsupportedError, SchemaMismatchError, ValidationError
 from icefloe.partitioning import PartitionField, PartitionSpec
 from icefloe.schema import Schema
+from icefloe.spark.reader.read_task import exact
 from icefloe.spark.types.nullability import nullable
 from icefloe.table.sorting import SortField, SortOrder
 from icefloe.transforms import BucketTransform, DayTransform, IdentityTransform, TruncateTransform
@@ -162,6 +164,71 @@ def test_uuid_and_fixed_are_text_and_binary_in_spark(spark, new_table):
     found = rows_of(icefloe.spark.read(table, spark=spark))
     assert found == [(key, text.lower() if text else None, data) for key, text, data in values]
     assert [value.as_py() for value in table.scan("id = 1").to_arrow().column("f")] == [b"abcd"]
+
+
+FIRST, LAST = uuid.UUID(bytes=b"abcdefghijklmnop"), uuid.UUID(int=2**128 - 1)
+NESTED_UUIDS = [
+    {
+        "id": 1,
+        "s": {"u": FIRST.bytes, "f": b"abcd"},
+        "l": [FIRST.bytes, None, LAST.bytes],
+        "m": [(LAST.bytes, [{"u": FIRST.bytes}])],
+    },
+    {"id": 2, "s": None, "l": None, "m": None},
+    {"id": 3, "s": {"u": None, "f": None}, "l": [], "m": [(FIRST.bytes, None), (LAST.bytes, [None, {"u": None}])]},
+    {"id": 4, "s": {"u": LAST.bytes, "f": b"dcba"}, "l": [LAST.bytes], "m": []},
+]
+NESTED_TEXTS = [
+    {
+        "id": 1,
+        "s": {"u": str(FIRST), "f": b"abcd"},
+        "l": [str(FIRST), None, str(LAST)],
+        "m": [(str(LAST), [{"u": str(FIRST)}])],
+    },
+    {"id": 2, "s": None, "l": None, "m": None},
+    {"id": 3, "s": {"u": None, "f": None}, "l": [], "m": [(str(FIRST), None), (str(LAST), [None, {"u": None}])]},
+    {"id": 4, "s": {"u": str(LAST), "f": b"dcba"}, "l": [str(LAST)], "m": []},
+]
+
+
+def nested_columns(uuids, fixed):
+    """Columns with uuids in structs, lists and maps, the uuids and fixed values in types of the caller."""
+    columns = {
+        "id": pa.int64(),
+        "s": pa.struct([("u", uuids), ("f", fixed)]),
+        "l": pa.list_(uuids),
+        "m": pa.map_(uuids, pa.list_(pa.struct([("u", uuids)]))),
+    }
+    return pa.schema(columns)
+
+
+def test_nested_uuids_are_text_in_spark(spark, catalog):
+    rows = pa.Table.from_pylist(NESTED_UUIDS, schema=nested_columns(pa.binary(16), pa.binary(4)))
+    table = catalog.create_table("db.nested_uuids", nested_columns(pa.uuid(), pa.binary(4)))
+    table.append(rows.cast(nested_columns(pa.uuid(), pa.binary(4))))
+    found = icefloe.spark.read(table, spark=spark).orderBy("id").collect()
+    texts = [{**row, "m": None if row["m"] is None else dict(row["m"])} for row in NESTED_TEXTS]
+    assert [row.asDict(recursive=True) for row in found] == texts
+
+
+@pytest.mark.parametrize("uuids", [pa.binary(16), pa.uuid()], ids=["binary", "extension"])
+def test_slices_of_nested_uuids_are_the_texts_of_their_rows(uuids):
+    rows = pa.RecordBatch.from_pylist(NESTED_UUIDS, schema=nested_columns(pa.binary(16), pa.binary(4)))
+    rows = rows.cast(nested_columns(uuids, pa.binary(4)))
+    for start in range(len(NESTED_TEXTS) + 1):
+        for end in range(start, len(NESTED_TEXTS) + 1):
+            found = exact(rows.slice(start, end - start), nested_columns(pa.string(), pa.binary()))
+            found.validate(full=True)
+            assert found.to_pylist() == NESTED_TEXTS[start:end]
+
+
+def test_nested_uuids_of_rows_without_any_are_of_the_wanted_type():
+    columns, texts = nested_columns(pa.binary(16), pa.binary(4)), nested_columns(pa.string(), pa.binary())
+    rows = [{"id": 1, "s": None, "l": None, "m": None}, {"id": 2, "s": None, "l": [], "m": []}]
+    for chosen in (rows, rows[:1], rows[1:], []):
+        found = exact(pa.RecordBatch.from_pylist(chosen, schema=columns), texts)
+        found.validate(full=True)
+        assert found.to_pylist() == chosen
 
 
 def test_write_refuses_a_text_that_is_no_uuid(spark, new_table):
