@@ -108,6 +108,49 @@ def test_data_source_refuses_unknown_columns_and_options(spark, new_table, optio
         spark.read.format("icefloe").load()
 
 
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("filter", "id = 1"), ("tag", "v1"), ("columns", "id"), ("start-snapshot-id", "1"), ("changes", "false")],
+)
+def test_write_refuses_options_of_reads(spark, new_table, options, key, value):
+    table = new_table(SCHEMA)
+    icefloe.spark.write(frame_of(spark, 0, 3), table)
+    write = frame_of(spark, 1, 2).write.format("icefloe").options(**options).option(key, value)
+    with pytest.raises(PySparkException, match=f"unknown option of a write; expected .* got '{key}'"):
+        write.mode("overwrite").save(".".join(table.name()))
+    assert table.refresh().scan().count() == 3
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("overwrite-filter", "id = 1"),
+        ("isolation-level", "snapshot"),
+        ("overwrite-mode", "dynamic"),
+        ("snapshot-property.job", "x"),
+    ],
+)
+def test_read_refuses_options_of_writes(spark, new_table, options, key, value):
+    name = ".".join(new_table(SCHEMA).name())
+    with pytest.raises(PySparkException, match=rf"unknown option of a read; expected .* got '{key}'"):
+        spark.read.format("icefloe").options(**options).option(key, value).load(name)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("changes", "true", "unknown option of a read of a metadata table; expected .* got 'changes'"),
+        ("start-snapshot-id", "1", "unknown option of a read of a metadata table; expected .* got 'start-snapshot-id'"),
+        ("overwrite-filter", "id = 1", "unknown option of a read of a metadata table; .* got 'overwrite-filter'"),
+        ("case-sensitive", "maybe", "option case-sensitive: expected true or false, got 'maybe'"),
+    ],
+)
+def test_read_of_a_metadata_table_refuses_options_without_effect(spark, new_table, options, key, value, message):
+    name = ".".join(new_table(SCHEMA).name())
+    with pytest.raises(PySparkException, match=message):
+        spark.read.format("icefloe").options(**options).option(key, value).load(f"{name}.files")
+
+
 def test_data_source_reads_a_table_by_its_location(spark, new_table):
     table = new_table(SCHEMA)
     icefloe.spark.write(frame_of(spark, 0, 5), table)

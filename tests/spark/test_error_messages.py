@@ -168,6 +168,7 @@ class Cases:
             ),
             "option of no number": lambda: self.scan(snapshot_id="new"),
             "option unknown": lambda: self.scan(snapshotid="1"),
+            "option of writes": lambda: self.scan(overwrite_filter="id = 1"),
             "option of no table": lambda: TableOptions.parse({}),
             "options of two versions": lambda: self.scan(tag="a", branch="b"),
             "option of changes alone": lambda: self.scan(net_changes="true"),

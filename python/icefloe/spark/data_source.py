@@ -267,7 +267,7 @@ class IcefloeWriter(DataSourceArrowWriter):
 
         Raises:
             SchemaMismatchError: The rows do not fit the table.
-            ValidationError: The table is given by its location, or an option has a value that is not accepted.
+            ValidationError: The table is given by its location, or an option is one of reads or has a value that is not accepted.
             FeatureUnsupportedError: An option asks for a shuffle, which Spark's interface for Python data sources does not have.
         """
         if options.is_location():
@@ -275,6 +275,7 @@ class IcefloeWriter(DataSourceArrowWriter):
                 f"table: a write needs a catalog to commit to; expected an identifier such as db.events, got the location "
                 f"{options.table!r}"
             )
+        options.check_write()
         overwrite_mode = options.others.get("overwrite-mode", "static").lower()
         if overwrite_mode not in ("static", "dynamic"):
             raise ValidationError(f"option overwrite-mode: expected static or dynamic, got {overwrite_mode!r}")

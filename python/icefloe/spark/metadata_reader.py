@@ -9,7 +9,7 @@ from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from icefloe.catalog import load_catalog
 from icefloe.spark.metadata_tables import METADATA_TABLES, spark_schema
-from icefloe.spark.table_options import VERSION_OPTIONS, TableOptions
+from icefloe.spark.table_options import TABLE_OPTIONS, VERSION_OPTIONS, TableOptions, check_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _LEAST_PARTS = 3
 _MARK = "#"
+_OPTIONS = (*TABLE_OPTIONS, *VERSION_OPTIONS, "columns", "filter", "case-sensitive")
 
 
 def metadata_scan(options: TableOptions) -> MetadataScan | None:
@@ -27,15 +28,19 @@ def metadata_scan(options: TableOptions) -> MetadataScan | None:
 
     ``db.events.files`` is the metadata table ``files`` of ``db.events`` unless the catalog has a table of that name. A location is
     followed by ``#files``. The options of a version, ``columns`` and ``filter`` apply, the filter to the metadata table.
+
+    Raises:
+        ValidationError: An option does not apply to metadata tables, or has a value that is not accepted.
     """
     named = _named(options)
     if named is None:
         return None
     table, name = named
+    check_options("a read of a metadata table", options.others, _OPTIONS)
     others = {key: value for key, value in options.others.items() if key not in ("columns", "filter", "path", "table")}
     base = replace(options, table=table, others=others)
     snapshot_id = base.scan().snapshot_id if any(key in others for key in VERSION_OPTIONS) else None
-    case_sensitive = options.others.get("case-sensitive", "true").lower() == "true"
+    case_sensitive = options.flag("case-sensitive", "true")
     scan = base.load().inspect.scan(name, snapshot_id, case_sensitive=case_sensitive)
     if "columns" in options.others:
         scan = scan.select(*[one.strip() for one in options.others["columns"].split(",")])

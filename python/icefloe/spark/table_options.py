@@ -15,7 +15,7 @@ from icefloe.spark.writer.options import REFUSED, WRITE_OPTIONS, refused, spelle
 from icefloe.table.static import StaticTable
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from icefloe.table import Table
     from icefloe.table.scan import DataScan, IncrementalAppendScan, IncrementalChangelogScan
@@ -24,8 +24,10 @@ CATALOG_PREFIX = "catalog."
 VERSION_OPTIONS = ("snapshot-id", "as-of-timestamp", "branch", "tag", "versionasof")
 RANGE_OPTIONS = ("start-snapshot-id", "end-snapshot-id", "start-timestamp", "end-timestamp")
 CHANGE_OPTIONS = ("changes", "compute-updates", "identifier-columns", "net-changes")
-READ_OPTIONS = (*VERSION_OPTIONS, *RANGE_OPTIONS, *CHANGE_OPTIONS, "columns", "filter")
-_TABLE_OPTIONS = ("path", "table", "catalog", "case-sensitive")
+READ_OPTIONS = (*VERSION_OPTIONS, *RANGE_OPTIONS, *CHANGE_OPTIONS, "columns", "filter", "case-sensitive")
+TABLE_OPTIONS = ("path", "table", "catalog")
+_OF_READS = (*TABLE_OPTIONS, *READ_OPTIONS)
+_OF_WRITES = (*TABLE_OPTIONS, *WRITE_OPTIONS, "overwrite-mode")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +48,7 @@ class TableOptions:
 
     @staticmethod
     def parse(options: Mapping[str, str], *, also: Collection[str] = ()) -> TableOptions:
-        """Return checked options.
+        """Return options whose names are known: those of reads and of writes.
 
         Args:
             options: Options, by name in any case.
@@ -56,7 +58,7 @@ class TableOptions:
             ValidationError: No table is given, or an option is unknown.
         """
         given = {spelled(key.lower()): value for key, value in options.items()}
-        known = {*READ_OPTIONS, *WRITE_OPTIONS, *_TABLE_OPTIONS, "overwrite-mode", *also}
+        known = {*_OF_READS, *_OF_WRITES, *also}
         unknown = [key for key in given if key not in known and not key.startswith((CATALOG_PREFIX, SNAPSHOT_PROPERTY))]
         if unknown and unknown[0] in REFUSED:
             raise refused(unknown[0])
@@ -95,26 +97,36 @@ class TableOptions:
 
         Raises:
             ValidationError: There is more than one of ``snapshot-id``, ``as-of-timestamp``, ``branch``, ``tag`` and
-                ``versionAsOf``, or one of them beside a range of snapshots or ``changes``.
+                ``versionAsOf``, or one of them beside a range of snapshots or ``changes``, or an option of writes.
         """
+        of_writes = [key for key in self.others if key in _OF_WRITES or key.startswith(SNAPSHOT_PROPERTY)]
+        check_options("a read", of_writes, _OF_READS)
         scan = self._scan_of_snapshots()
         if "columns" in self.others:
             scan = scan.select(*[name.strip() for name in self.others["columns"].split(",")])
         if "filter" in self.others:
             scan = scan.filter(self.others["filter"])
         if "case-sensitive" in self.others:
-            scan = scan.with_case_sensitive(self._flag("case-sensitive"))
+            scan = scan.with_case_sensitive(self.flag("case-sensitive"))
         return scan
+
+    def check_write(self) -> None:
+        """Check that no option is one of reads alone.
+
+        Raises:
+            ValidationError: An option does not apply to writes.
+        """
+        check_options("a write", [key for key in self.others if not key.startswith(SNAPSHOT_PROPERTY)], _OF_WRITES)
 
     def _scan_of_snapshots(self) -> DataScan | IncrementalAppendScan | IncrementalChangelogScan:
         versions = [key for key in VERSION_OPTIONS if key in self.others]
         ranges = [key for key in RANGE_OPTIONS if key in self.others]
-        if len(versions) > 1 or (versions and (ranges or self._flag("changes"))):
-            got = [*versions, *ranges, *(["changes"] if self._flag("changes") else [])]
+        if len(versions) > 1 or (versions and (ranges or self.flag("changes"))):
+            got = [*versions, *ranges, *(["changes"] if self.flag("changes") else [])]
             raise ValidationError(
                 f"options: expected one of {', '.join(VERSION_OPTIONS)}, or a range of snapshots, got {' and '.join(got)}"
             )
-        if self._flag("changes"):
+        if self.flag("changes"):
             return self._changelog()
         others = [key for key in CHANGE_OPTIONS if key in self.others and key != "changes"]
         if others:
@@ -146,9 +158,9 @@ class TableOptions:
         scan = self.load().incremental_changelog_scan(
             from_snapshot_id_exclusive=self._number("start-snapshot-id"),
             to_snapshot_id_inclusive=self._number("end-snapshot-id"),
-            compute_updates=self._flag("compute-updates"),
+            compute_updates=self.flag("compute-updates"),
             identifier_columns=None if identifiers is None else tuple(name.strip() for name in identifiers.split(",")),
-            net_changes=self._flag("net-changes"),
+            net_changes=self.flag("net-changes"),
         )
         end, start = self._number("end-timestamp"), self._number("start-timestamp")
         scan = scan if end is None else scan.to_timestamp(end)
@@ -156,10 +168,15 @@ class TableOptions:
 
     def _number(self, key: str) -> int | None:
         text = self.others.get(key)
-        return None if text is None else _whole_number(key, text)
+        return None if text is None else whole_number(key, text)
 
-    def _flag(self, key: str) -> bool:
-        text = self.others.get(key, "false").lower()
+    def flag(self, key: str, default: str = "false") -> bool:
+        """Return the value of an option that is true or false.
+
+        Raises:
+            ValidationError: The option has another value.
+        """
+        text = self.others.get(key, default).lower()
         if text not in ("true", "false"):
             raise ValidationError(f"option {key}: expected true or false, got {text!r}")
         return text == "true"
@@ -167,13 +184,36 @@ class TableOptions:
 
 def _at_version(scan: DataScan, key: str, value: str) -> DataScan:
     if key == "as-of-timestamp":
-        return scan.as_of(_whole_number(key, value))
+        return scan.as_of(whole_number(key, value))
     if key == "snapshot-id" or (key == "versionasof" and value.lstrip("-").isdigit()):
-        return scan.update(snapshot_id=_whole_number(key, value))
+        return scan.update(snapshot_id=whole_number(key, value))
     return scan.use_ref(value)
 
 
-def _whole_number(key: str, value: str) -> int:
+def check_options(use: str, given: Iterable[str], known: Collection[str]) -> None:
+    """Check the names of options.
+
+    Args:
+        use: The use of the options, for the message: `a read`.
+        given: Names of options.
+        known: The options that apply to the use.
+
+    Raises:
+        ValidationError: An option does not apply.
+    """
+    unknown = [key for key in given if key not in known]
+    if unknown:
+        raise ValidationError(
+            f"options: unknown option of {use}; expected {', '.join(sorted(known))}, got {unknown[0]!r}"
+        )
+
+
+def whole_number(key: str, value: str) -> int:
+    """Return the value of an option that is a whole number.
+
+    Raises:
+        ValidationError: The text has other characters than digits behind a sign.
+    """
     digits = value.removeprefix("-")
     if not (digits.isascii() and digits.isdigit()):
         raise ValidationError(f"option {key}: expected a whole number, got {value!r}")

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from icefloe.exceptions import ValidationError
 from icefloe.spark.session import settings
+from icefloe.spark.stream.options import SinkOptions
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
@@ -160,6 +161,11 @@ def test_sink_refuses_rows_options_and_update_mode(pipeline, table):
         run(write={"overwrite-mode": "dynamic"})
     with pytest.raises(StreamingQueryException, match="does not support Update mode"):
         run(mode="update")
+
+
+def test_sink_refuses_an_option_without_effect(options):
+    with pytest.raises(ValidationError, match=r"unknown option of a streaming write; .* got 'case-sensitive'"):
+        SinkOptions.parse({**options, "case-sensitive": "false"})
 
 
 def test_changes_of_a_table_stream_through_spark(spark, table, lake_options, tmp_path):

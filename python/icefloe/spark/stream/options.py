@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from icefloe.exceptions import ValidationError
 from icefloe.spark.stream.limits import Limits
-from icefloe.spark.table_options import TableOptions
+from icefloe.spark.table_options import TABLE_OPTIONS, TableOptions, check_options, whole_number
 from icefloe.spark.writer.commit import SNAPSHOT_PROPERTY, summary_properties
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
 FROM, FROM_TIMESTAMP, START_SNAPSHOT = "stream-from", "stream-from-timestamp", "start-snapshot-id"
 SKIP_OVERWRITES = "streaming-skip-overwrite-snapshots"
@@ -21,13 +21,21 @@ MAX_ROWS = "streaming-max-rows-per-micro-batch"
 MAX_BYTES = "streaming-max-bytes-per-micro-batch"
 STREAM_READ_OPTIONS = (FROM, FROM_TIMESTAMP, SKIP_OVERWRITES, SKIP_DELETES, MAX_FILES, MAX_ROWS, MAX_BYTES)
 
-_TABLE = ("path", "table", "catalog", "case-sensitive")
 _CHANGES = ("changes", "compute-updates", "identifier-columns")
-_READ = (*_TABLE, "branch", "columns", "filter", START_SNAPSHOT, *_CHANGES, *STREAM_READ_OPTIONS)
+_READ = (
+    *TABLE_OPTIONS,
+    "branch",
+    "columns",
+    "filter",
+    "case-sensitive",
+    START_SNAPSHOT,
+    *_CHANGES,
+    *STREAM_READ_OPTIONS,
+)
 TABLE_UUID = "table-uuid"
 _CHECKPOINT = "checkpointlocation"
 _SPARKS = (_CHECKPOINT, "queryname")
-_WRITE = (*_TABLE, "branch", "fanout-enabled", TABLE_UUID, *_SPARKS)
+_WRITE = (*TABLE_OPTIONS, "branch", "fanout-enabled", TABLE_UUID, *_SPARKS)
 _STARTS = (FROM, FROM_TIMESTAMP, START_SNAPSHOT)
 
 
@@ -74,7 +82,7 @@ class SourceOptions:
         """
         table = TableOptions.parse(options, also=STREAM_READ_OPTIONS)
         given = table.others
-        _check_known("a streaming read", list(given), _READ)
+        check_options("a streaming read", given, _READ)
         starts = [key for key in _STARTS if key in given]
         if len(starts) > 1:
             raise ValidationError(f"options: expected one of {', '.join(_STARTS)}, got {' and '.join(starts)}")
@@ -137,7 +145,7 @@ class SinkOptions:
         """
         table = TableOptions.parse(options, also=("fanout-enabled", TABLE_UUID, *_SPARKS))
         own = [key for key in table.others if not key.startswith(SNAPSHOT_PROPERTY)]
-        _check_known("a streaming write", own, _WRITE)
+        check_options("a streaming write", own, _WRITE)
         _flag(table.others, "fanout-enabled")
         if table.is_location():
             raise ValidationError(
@@ -153,14 +161,6 @@ class SinkOptions:
         )
 
 
-def _check_known(use: str, given: Sequence[str], known: Sequence[str]) -> None:
-    unknown = [key for key in given if key not in known]
-    if unknown:
-        raise ValidationError(
-            f"options: unknown option of {use}; expected {', '.join(sorted(known))}, got {unknown[0]!r}"
-        )
-
-
 def _flag(given: Mapping[str, str], key: str, default: str = "false") -> bool:
     text = given.get(key, default).lower()
     if text not in ("true", "false"):
@@ -170,12 +170,7 @@ def _flag(given: Mapping[str, str], key: str, default: str = "false") -> bool:
 
 def _number(given: Mapping[str, str], key: str) -> int | None:
     text = given.get(key)
-    if text is None:
-        return None
-    digits = text.removeprefix("-")
-    if not (digits.isascii() and digits.isdigit()):
-        raise ValidationError(f"option {key}: expected a whole number, got {text!r}")
-    return int(text)
+    return None if text is None else whole_number(key, text)
 
 
 def _limit(given: Mapping[str, str], key: str) -> int | None:
