@@ -250,6 +250,14 @@ BAD_ARGUMENTS = [
     ("system.add_files", {"source_table": "orc.`/nowhere/at/all`"}, "expected a directory of ORC files, got no such"),
     ("system.add_files", {"source_table": "parquet.`/nowhere/at/all`"}, "/nowhere/at/all: .*got no such directory"),
     ("system.create_changelog_view", {"options": {"none": "1"}}, "expected the options start-snapshot-id"),
+    *(
+        (
+            "system.create_changelog_view",
+            {"options": {"start-snapshot-id": text}},
+            "start-snapshot-id: expected a whole number",
+        )
+        for text in ("new", "1_0", "")
+    ),
     ("system.register_table", {"table": "db.u", "metadata_file": "/x"}, "call: expected catalog="),
 ]
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import ValidationError
 from icefloe.spark.maintenance.procedure import Procedure
+from icefloe.spark.table_options import whole_number
 
 if TYPE_CHECKING:
     from icefloe.spark.maintenance.procedure import Arguments, Caller, Rows
@@ -25,7 +26,7 @@ def _changelog_view(caller: Caller, given: Arguments) -> Rows:
         )
     identifiers = given.get("identifier_columns")
     updates = given.get("compute_updates", identifiers is not None)
-    snapshots: dict[str, Any] = {key.replace("-", "_"): int(value) for key, value in options.items()}
+    snapshots: dict[str, Any] = {key.replace("-", "_"): whole_number(key, value) for key, value in options.items()}
     frame = changes(
         table,
         spark=caller.spark,
