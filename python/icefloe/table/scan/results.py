@@ -74,16 +74,17 @@ class Results:
 
     def to_polars(self) -> pl.DataFrame:
         """Return the rows as a Polars data frame."""
-        pl = frame_library("polars")
+        polars = frame_library("polars")
         # Old versions of Polars panic on extension types; all versions read uuids as bytes.
         stream = self._table_stream(string_views=True, extension_types=False)
         try:
-            return pl.DataFrame(stream)
-        except pl.exceptions.PanicException as error:
+            frame: pl.DataFrame = polars.DataFrame(stream)
+        except polars.exceptions.PanicException as error:
             raise FeatureUnsupportedError(
-                f"to_polars: Polars {pl.__version__} cannot read the columns {_columns(stream.schema)}; upgrade Polars, or select "
+                f"to_polars: Polars {polars.__version__} cannot read the columns {_columns(stream.schema)}; upgrade Polars, or select "
                 "other columns"
             ) from error
+        return frame
 
     def to_duckdb(self, table_name: str, connection: duckdb.DuckDBPyConnection | None) -> duckdb.DuckDBPyConnection:
         """Register the rows in DuckDB and return the connection."""
