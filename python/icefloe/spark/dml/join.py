@@ -24,6 +24,7 @@ from icefloe.spark.dml.row_changes import RowChanges
 from icefloe.spark.reader.frame import located_frame
 from icefloe.spark.reader.native import FILE, POSITION
 from icefloe.spark.types.conform import column_of, quoted
+from icefloe.table.environment import SYSTEM
 from icefloe.table.row_level.clause_sql.scope import named
 from icefloe.table.row_level.clauses import Action, Match
 from icefloe.table.row_level.key_ranges import between
@@ -116,8 +117,26 @@ class MergeSource:
         level = self.frame.storageLevel
         # A source that its owner has cached stays in the cache afterwards.
         self._persisted = not (level.useMemory or level.useDisk)
+        try:
+            if self._persisted:
+                # Equal plans share a cache: without a plan of its own, another merge of the frame that ends first would release it.
+                self.frame = self.frame.where(F.lit(SYSTEM.new_uuid()).isNotNull()).persist()
+            self._bounds = self.frame.agg(*self._aggregates()).first()
+        except BaseException:
+            self._release()
+            raise
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Release the cached rows."""
+        self._release()
+
+    def _release(self) -> None:
         if self._persisted:
-            self.frame = self.frame.persist()
+            self.frame.unpersist()
+
+    def _aggregates(self) -> list[Column]:
+        """Return the number of the rows, and the bounds of the keys."""
         names = dict.fromkeys(key.source for key in self.keys)
         ranged = [name for name in names if self.frame.schema[name].dataType.simpleString() in _RANGED_TYPES]
         values = {name: F.col(quoted(name)) for name in ranged}
@@ -128,13 +147,7 @@ class MergeSource:
             for name, value in values.items()
             for what, column in (("min", F.min(value)), ("max", F.max(value)), ("count", F.count(value)))
         ]
-        self._bounds = self.frame.agg(F.count(F.lit(1)).alias("rows"), *bounds).first()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        """Release the cached rows."""
-        if self._persisted:
-            self.frame.unpersist()
+        return [F.count(F.lit(1)).alias("rows"), *bounds]
 
     def key_range(self, schema: Schema) -> BooleanExpression | None:
         """Return a filter that is true for every target row whose keys equal the keys of a source row; None for no restriction.

@@ -1,0 +1,67 @@
+"""The source of a merge: its cache, its size, and the range of its keys."""
+
+from __future__ import annotations
+
+import icefloe.spark
+import pytest
+from icefloe.spark.dml.join import MergeSource
+from icefloe.table.row_level.join_keys import JoinKey
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+
+MODES = ["merge-on-read", "copy-on-write"]
+KEYS = [JoinKey("id", "id")]
+
+
+@pytest.fixture(params=MODES)
+def table(request, spark, new_table):
+    frame = spark.range(20).selectExpr("id", "'old' AS s")
+    made = new_table(frame.schema, write__merge__mode=request.param)
+    icefloe.spark.write(frame.coalesce(1), made)
+    return made
+
+
+def has_cache(spark):
+    return not spark._jsparkSession.sharedState().cacheManager().isEmpty()
+
+
+def is_cached(frame):
+    return frame.storageLevel.useMemory or frame.storageLevel.useDisk
+
+
+def test_merge_releases_a_source_that_fails(spark, table):
+    spark.catalog.clearCache()
+    source = spark.range(3).selectExpr("id", "if(id = 2, raise_error('no source'), 'new') AS s")
+    with pytest.raises((PySparkException, Py4JJavaError), match="no source"):
+        icefloe.spark.merge_into(table, source, ["id"]).when_matched_update_all().execute()
+    assert not is_cached(source)
+    assert not has_cache(spark)
+
+
+def test_merge_releases_a_source_that_is_interrupted(spark, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    spark.catalog.clearCache()
+    monkeypatch.setattr(type(spark.range(1)), "first", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        MergeSource(spark.range(3), KEYS).__enter__()
+    assert not has_cache(spark)
+
+
+def test_merges_of_one_frame_have_caches_of_their_own(spark):
+    frame = spark.range(3)
+    with MergeSource(frame, KEYS) as first:
+        with MergeSource(frame, KEYS) as second:
+            assert is_cached(second.frame)
+        assert not is_cached(second.frame)
+        assert is_cached(first.frame)
+        assert not is_cached(frame)
+    assert not is_cached(first.frame)
+
+
+def test_merge_keeps_the_cache_of_the_source_that_its_owner_made(spark, table):
+    source = spark.range(3).selectExpr("id", "'new' AS s").persist()
+    icefloe.spark.merge_into(table, source, ["id"]).when_matched_update_all().execute()
+    assert is_cached(source)
+    source.unpersist()
