@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import icefloe.spark
 import pytest
+from icefloe.spark import MergeResult
 from icefloe.spark.dml.join import MergeSource
 from icefloe.table.row_level.join_keys import JoinKey
 from py4j.protocol import Py4JJavaError
@@ -19,6 +20,10 @@ def table(request, spark, new_table):
     made = new_table(frame.schema, write__merge__mode=request.param)
     icefloe.spark.write(frame.coalesce(1), made)
     return made
+
+
+def rows(table):
+    return {row["id"]: row["s"] for row in table.refresh().scan().to_arrow().to_pylist()}
 
 
 def has_cache(spark):
@@ -65,3 +70,11 @@ def test_merge_keeps_the_cache_of_the_source_that_its_owner_made(spark, table):
     icefloe.spark.merge_into(table, source, ["id"]).when_matched_update_all().execute()
     assert is_cached(source)
     source.unpersist()
+
+
+def test_merge_deletes_rows_that_several_source_rows_match_and_updates_the_others(spark, table):
+    source = spark.createDataFrame([(3,), (3,), (5,)], "id long")
+    merge = icefloe.spark.merge_into(table, source, ["id"]).when_matched_delete()
+    result = merge.when_not_matched_by_source_update({"s": "'rest'"}).execute()
+    assert result == MergeResult(18, 2, 0)
+    assert rows(table) == {one: "rest" for one in range(20) if one not in (3, 5)}

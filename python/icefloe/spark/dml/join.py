@@ -246,7 +246,9 @@ def merged(target: PlannedTarget, source: MergeSource, clauses: Clauses) -> Iter
         yield RowChanges(
             target=target,
             removed=_union([_positions(part, once=once and own is of_matched) for part, own in parts if own]),
-            deleted=_union([_deleted(part, own) for part, own in parts if _has_delete(own)]),
+            deleted=_union(
+                [_deleted(part, own, once=once and own is of_matched) for part, own in parts if _has_delete(own)]
+            ),
             updated=_union([_updated(part, own, struct) for part, own in parts if _has_update(own)]),
             inserted=_inserted(source, matched, clauses.of(Match.NOT_MATCHED), struct),
             only_updates=all(clause.action is not Action.DELETE for clause in clauses.in_order),
@@ -297,9 +299,9 @@ def _has_delete(clauses: Sequence[Clause]) -> bool:
     return any(clause.action is Action.DELETE for clause in clauses)
 
 
-def _deleted(part: DataFrame, clauses: Sequence[Clause]) -> DataFrame:
+def _deleted(part: DataFrame, clauses: Sequence[Clause], *, once: bool) -> DataFrame:
     numbers = [index for index, clause in enumerate(clauses) if clause.action is Action.DELETE]
-    return part.where(F.col(CLAUSE).isin(numbers)).select(FILE, POSITION)
+    return _positions(part.where(F.col(CLAUSE).isin(numbers)), once=once)
 
 
 def _has_update(clauses: Sequence[Clause]) -> bool:
