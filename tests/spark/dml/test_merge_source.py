@@ -9,6 +9,7 @@ from icefloe.spark.dml.join import MergeSource
 from icefloe.table.row_level.join_keys import JoinKey
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
+from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 
 MODES = ["merge-on-read", "copy-on-write"]
 KEYS = [JoinKey("id", "id")]
@@ -78,3 +79,14 @@ def test_merge_deletes_rows_that_several_source_rows_match_and_updates_the_other
     result = merge.when_not_matched_by_source_update({"s": "'rest'"}).execute()
     assert result == MergeResult(18, 2, 0)
     assert rows(table) == {one: "rest" for one in range(20) if one not in (3, 5)}
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_merge_joins_dates_outside_of_the_calendar_of_python(spark, new_table, mode):
+    days = spark.range(3).select(F.expr("date_from_unix_date(int((id - 1) * 4000000))").alias("day"), "id")
+    made = new_table(days.schema, write__merge__mode=mode)
+    icefloe.spark.write(days, made)
+    source = days.selectExpr("day", "id + 10 AS id")
+    assert icefloe.spark.merge_into(made, source, ["day"]).when_matched_update_all().execute() == MergeResult(3, 0, 0)
+    found = icefloe.spark.read(made, spark=spark).selectExpr("unix_date(day) AS day", "id").collect()
+    assert {row.day: row.id for row in found} == {-4_000_000: 10, 0: 11, 4_000_000: 12}

@@ -12,6 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 
 from icefloe.exceptions import ResolveError, ValidationError
 from icefloe.expressions import And, IsNull, Or
+from icefloe.expressions.literals import DateLiteral
 from icefloe.spark.dml.clause_columns import (
     CLAUSE,
     check_clauses,
@@ -23,7 +24,7 @@ from icefloe.spark.dml.clause_columns import (
 from icefloe.spark.dml.row_changes import RowChanges
 from icefloe.spark.reader.frame import located_frame
 from icefloe.spark.reader.native import FILE, POSITION
-from icefloe.spark.types.conform import column_of, quoted
+from icefloe.spark.types.conform import column_of
 from icefloe.table.environment import SYSTEM
 from icefloe.table.row_level.clause_sql.scope import named
 from icefloe.table.row_level.clauses import Action, Match
@@ -139,9 +140,11 @@ class MergeSource:
         """Return the number of the rows, and the bounds of the keys."""
         names = dict.fromkeys(key.source for key in self.keys)
         ranged = [name for name in names if self.frame.schema[name].dataType.simpleString() in _RANGED_TYPES]
-        values = {name: F.col(quoted(name)) for name in ranged}
+        # Days, not dates: Python's calendar ends in the year 9999.
+        kinds = {name: self.frame.schema[name].dataType.simpleString() for name in ranged}
+        values = {name: F.unix_date(column_of(name)) if kinds[name] == "date" else column_of(name) for name in ranged}
         if self.only_if is not None:
-            values = {name: F.when(F.col(quoted(self.only_if)), value) for name, value in values.items()}
+            values = {name: F.when(column_of(self.only_if), value) for name, value in values.items()}
         bounds = [
             column.alias(f"{what} {name}")
             for name, value in values.items()
@@ -159,10 +162,12 @@ class MergeSource:
         ranges = []
         for key in self.keys:
             least, most = bounds.get(f"min {key.source}"), bounds.get(f"max {key.source}")
-            ranged = _RANGED_TYPES.get(self.frame.schema[key.source].dataType.simpleString(), ())
-            if least is None or not isinstance(schema.find_field(key.target).field_type, ranged):
+            kind = self.frame.schema[key.source].dataType.simpleString()
+            if least is None or not isinstance(schema.find_field(key.target).field_type, _RANGED_TYPES.get(kind, ())):
                 continue
-            matching = between(key.target, _literal(least), _literal(most))
+            if kind == "date":
+                least, most = DateLiteral(least), DateLiteral(most)
+            matching = between(key.target, least, most)
             with_nulls = key.null_safe and bounds[f"count {key.source}"] < bounds["rows"]
             ranges.append(Or(matching, IsNull(key.target)) if with_nulls else matching)
         return functools.reduce(And, ranges) if ranges else None
@@ -326,7 +331,3 @@ def _inserted(source: MergeSource, matched: DataFrame, clauses: Sequence[Clause]
 
 def _union(frames: Sequence[DataFrame]) -> DataFrame | None:
     return functools.reduce(lambda left, right: left.unionByName(right), frames) if frames else None
-
-
-def _literal(value: Any) -> Any:
-    return value if isinstance(value, int | str) else value.isoformat()
