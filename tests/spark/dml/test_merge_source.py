@@ -5,6 +5,7 @@ from __future__ import annotations
 import icefloe.spark
 import pytest
 from icefloe.spark import MergeResult
+from icefloe.spark.dml import join
 from icefloe.spark.dml.join import MergeSource
 from icefloe.table.row_level.join_keys import JoinKey
 from py4j.protocol import Py4JJavaError
@@ -33,6 +34,10 @@ def has_cache(spark):
 
 def is_cached(frame):
     return frame.storageLevel.useMemory or frame.storageLevel.useDisk
+
+
+def is_broadcast(frame):
+    return "strategy=broadcast" in frame._jdf.queryExecution().analyzed().toString()
 
 
 def test_merge_releases_a_source_that_fails(spark, table):
@@ -79,6 +84,35 @@ def test_merge_deletes_rows_that_several_source_rows_match_and_updates_the_other
     result = merge.when_not_matched_by_source_update({"s": "'rest'"}).execute()
     assert result == MergeResult(18, 2, 0)
     assert rows(table) == {one: "rest" for one in range(20) if one not in (3, 5)}
+
+
+def test_broadcast_of_matched_keys_has_each_key_once(spark):
+    matched = spark.range(1_000).selectExpr(f"id % 2 AS {join._KEY.format(0)}")
+    with MergeSource(spark.range(3), KEYS) as source:
+        rest = source.without_match(matched)
+        assert "Deduplicate" in rest._jdf.queryExecution().analyzed().toString()
+        assert [row.id for row in rest.collect()] == [2]
+
+
+@pytest.mark.parametrize("kind", ["s", "array(s)", "named_struct('s', s)", "map(id, s)", "encode(s, 'utf-8')"])
+def test_source_of_more_bytes_than_the_limit_is_not_broadcast(spark, monkeypatch, kind):
+    frame = spark.range(100).selectExpr("id", "repeat('x', 1000) AS s").selectExpr("id", f"{kind} AS s")
+    with MergeSource(frame, KEYS) as source:
+        assert is_broadcast(source.hinted(source.frame))
+        monkeypatch.setattr(join, "_MAX_BROADCAST_BYTES", 100_000)
+        assert not is_broadcast(source.hinted(source.frame))
+        # The keys alone are small.
+        assert is_broadcast(source.hinted(source.frame.select("id"), keys=True))
+        monkeypatch.setattr(join, "_MAX_BROADCAST_ROWS", 99)
+        assert not is_broadcast(source.hinted(source.frame.select("id"), keys=True))
+
+
+def test_merge_without_broadcasts_has_the_same_result(spark, table, monkeypatch):
+    monkeypatch.setattr(join, "_MAX_BROADCAST_BYTES", 1)
+    source = spark.range(15, 25).selectExpr("id", "'new' AS s")
+    merge = icefloe.spark.merge_into(table, source, ["id"]).when_matched_update_all()
+    assert merge.when_not_matched_insert_all().execute() == MergeResult(5, 0, 5)
+    assert rows(table) == {one: "old" if one < 15 else "new" for one in range(25)}
 
 
 @pytest.mark.parametrize("mode", MODES)

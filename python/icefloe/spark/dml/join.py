@@ -22,6 +22,7 @@ from icefloe.spark.dml.clause_columns import (
     values_by_clause,
 )
 from icefloe.spark.dml.row_changes import RowChanges
+from icefloe.spark.dml.value_bytes import row_bytes
 from icefloe.spark.reader.frame import located_frame
 from icefloe.spark.reader.native import FILE, POSITION
 from icefloe.spark.types.conform import column_of
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from icefloe.table.row_level.join_keys import JoinKey
 
 _MAX_BROADCAST_ROWS = 1_000_000
+_MAX_BROADCAST_BYTES = 100 * 1024 * 1024
 _WHOLE_NUMBERS = ("tinyint", "smallint", "int", "bigint")
 # Keys of other pairs of types are compared after casts, under which the order of the source's values is not the target's.
 _RANGED_TYPES = {
@@ -114,7 +116,7 @@ class MergeSource:
         self._persisted = False
 
     def __enter__(self) -> Self:
-        """Cache the rows, and compute their number and the least and greatest keys."""
+        """Cache the rows, and compute their number and size and the least and greatest keys."""
         level = self.frame.storageLevel
         # A source that its owner has cached stays in the cache afterwards.
         self._persisted = not (level.useMemory or level.useDisk)
@@ -137,20 +139,22 @@ class MergeSource:
             self.frame.unpersist()
 
     def _aggregates(self) -> list[Column]:
-        """Return the number of the rows, and the bounds of the keys."""
-        names = dict.fromkeys(key.source for key in self.keys)
-        ranged = [name for name in names if self.frame.schema[name].dataType.simpleString() in _RANGED_TYPES]
-        # Days, not dates: Python's calendar ends in the year 9999.
-        kinds = {name: self.frame.schema[name].dataType.simpleString() for name in ranged}
-        values = {name: F.unix_date(column_of(name)) if kinds[name] == "date" else column_of(name) for name in ranged}
-        if self.only_if is not None:
-            values = {name: F.when(column_of(self.only_if), value) for name, value in values.items()}
-        bounds = [
-            column.alias(f"{what} {name}")
-            for name, value in values.items()
-            for what, column in (("min", F.min(value)), ("max", F.max(value)), ("count", F.count(value)))
-        ]
-        return [F.count(F.lit(1)).alias("rows"), *bounds]
+        """Return the number of the rows, the bytes of all columns and of those of the join condition, and the bounds of the keys."""
+        frame = self.frame
+        found = [F.count(F.lit(1)).alias("rows")]
+        for what, names in (("all", frame.columns), ("keys", self._names())):
+            found.append(F.sum(row_bytes(frame, names)).alias(f"bytes {what}"))
+        for name in dict.fromkeys(key.source for key in self.keys):
+            kind = frame.schema[name].dataType.simpleString()
+            if kind not in _RANGED_TYPES:
+                continue
+            # Days, not dates: Python's calendar ends in the year 9999.
+            value = F.unix_date(column_of(name)) if kind == "date" else column_of(name)
+            if self.only_if is not None:
+                value = F.when(column_of(self.only_if), value)
+            bounds = (("min", F.min(value)), ("max", F.max(value)), ("count", F.count(value)))
+            found += [column.alias(f"{what} {name}") for what, column in bounds]
+        return found
 
     def key_range(self, schema: Schema) -> BooleanExpression | None:
         """Return a filter that is true for every target row whose keys equal the keys of a source row; None for no restriction.
@@ -172,9 +176,16 @@ class MergeSource:
             ranges.append(Or(matching, IsNull(key.target)) if with_nulls else matching)
         return functools.reduce(And, ranges) if ranges else None
 
-    def hinted(self, frame: DataFrame) -> DataFrame:
-        """Return rows of the source with a broadcast hint if they are at most 1,000,000: Spark does not know their number."""
-        return F.broadcast(frame) if self._bounds["rows"] <= _MAX_BROADCAST_ROWS else frame
+    def hinted(self, frame: DataFrame, *, keys: bool = False) -> DataFrame:
+        """Return a frame with a broadcast hint if the source has at most 1,000,000 rows and 100 MiB, which Spark does not know.
+
+        Args:
+            frame: Rows of the source, or at most as many rows.
+            keys: The frame has the columns of the join condition alone.
+        """
+        size = self._bounds["bytes keys" if keys else "bytes all"] or 0
+        is_small = self._bounds["rows"] <= _MAX_BROADCAST_ROWS and size <= _MAX_BROADCAST_BYTES
+        return F.broadcast(frame) if is_small else frame
 
     def matches(self) -> Column:
         """Return the join condition of ``target`` and ``source``."""
@@ -188,12 +199,13 @@ class MergeSource:
             matched: Pairs with the columns of :meth:`identity`.
         """
         columns = [F.col(_KEY.format(index)) for index in range(len(self.keys) + len(self._compared))]
-        found = matched.select(*columns) if self.further is None else matched.select(*columns).distinct()
+        # A source row may match any number of target rows.
+        found = matched.select(*columns).distinct()
         others = [column_of("matched", _KEY.format(index)) for index in range(len(columns))]
         matches = self._equal_keys(others[: len(self.keys)])
         for name, other in zip(self._compared, others[len(self.keys) :], strict=True):
             matches &= other.eqNullSafe(column_of("source", name))
-        return self.frame.alias("source").join(self.hinted(found.alias("matched")), matches, "left_anti")
+        return self.frame.alias("source").join(self.hinted(found.alias("matched"), keys=True), matches, "left_anti")
 
     def identity(self) -> list[Column]:
         """Return the columns of ``source`` whose values decide which target rows match, under names of their own."""
@@ -202,8 +214,11 @@ class MergeSource:
 
     def columns(self) -> list[Column]:
         """Return the columns that the join condition reads."""
-        names = dict.fromkeys([*(key.source for key in self.keys), *filter(None, [self.only_if]), *self._compared])
-        return [column_of(name) for name in names]
+        return [column_of(name) for name in self._names()]
+
+    def _names(self) -> list[str]:
+        """Return the names of the columns that the join condition reads."""
+        return list(dict.fromkeys([*(key.source for key in self.keys), *filter(None, [self.only_if]), *self._compared]))
 
     def _equal_keys(self, keys: Sequence[Column]) -> Column:
         """Return the condition that columns, one for each key, equal the keys of ``source``."""
@@ -289,7 +304,9 @@ def _not_matched_by_source(
 ) -> DataFrame:
     """Return the target rows without a match that a clause applies to: position, clause number and new values."""
     keys = source.frame.select(*source.columns()).alias("source")
-    rest = located.join(source.hinted(keys), source.matches(), "left_anti").withColumn(CLAUSE, clause_number(clauses))
+    rest = located.join(source.hinted(keys, keys=True), source.matches(), "left_anti").withColumn(
+        CLAUSE, clause_number(clauses)
+    )
     rest = rest.where(F.col(CLAUSE).isNotNull())
     return rest.select(FILE, POSITION, CLAUSE, *values_by_clause(clauses, struct, None, rest))
 
