@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,30 @@ def spec_json(spec: PartitionSpec) -> str:
 def specs_json(metadata: TableMetadata) -> str:
     """Return every partition spec of a table as a JSON array."""
     return f"[{','.join(spec_json(spec) for spec in metadata.partition_specs)}]"
+
+
+def column_partition_ids(metadata: TableMetadata) -> dict[int, int]:
+    """Return the ids of partition fields in a schema that has columns of the table too, by the ids in specs.
+
+    Partition fields and columns are numbered independently, and the ids of a schema are distinct: a field whose id is that of a column
+    gets an id that neither has.
+    """
+    columns = {one for schema in metadata.schemas for one in schema.field_ids}
+    fields = {field.field_id for spec in metadata.partition_specs for field in spec.fields}
+    free = itertools.count(max(columns | fields, default=0) + 1)
+    return {one: next(free) if one in columns else one for one in sorted(fields)}
+
+
+def with_column_partition_ids(context: str, metadata: TableMetadata) -> str:
+    """Return a context, JSON, for reads of partition tuples beside columns; plans need the ids in specs."""
+    ids = column_partition_ids(metadata)
+    if all(new == old for old, new in ids.items()):
+        return context
+    parts = json.loads(context)
+    for spec in parts["partition-specs"]:
+        for field in spec["fields"]:
+            field["field-id"] = ids[field["field-id"]]
+    return json.dumps(parts)
 
 
 def sort_order_json(order: SortOrder) -> str:

@@ -81,6 +81,7 @@ class RestScan(DataScan):
             raise RESTError(
                 f"{self.table_name}: plan of a scan: the reply of the server is not valid: {error}"
             ) from error
+        context = self._selection().read_context(context)
         return ScanPlan(
             planned.files, planned.deletes, dict(planned.counters), context, self.projection_json(), io, self.limit
         )

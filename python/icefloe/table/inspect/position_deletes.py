@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from icefloe import _core
 from icefloe.table.inspect.manifest_lists import DELETES, with_content
 from icefloe.table.inspect.schemas import metadata_table_schema
-from icefloe.table.read_context import context_json, schema_json, schemas_json, specs_json
+from icefloe.table.read_context import context_json, schema_json, schemas_json, specs_json, with_column_partition_ids
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,7 +43,7 @@ def position_deletes(table: InspectedTable, manifests: pa.Table) -> Iterable[pa.
     schema = metadata_table_schema("position_deletes", metadata)
     return _core.read(
         table.io.core,
-        context_json(metadata, metadata.schema()),
+        with_column_partition_ids(context_json(metadata, metadata.schema()), metadata),
         files,
         entries.slice(0, 0),
         projection=schema_json(schema),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from icefloe.schema import Schema
 from icefloe.table.inspect.readable_metrics import readable_metrics_field
-from icefloe.table.scan.metadata_columns import PARTITION_ID, partition_struct
+from icefloe.table.scan.metadata_columns import PARTITION_ID, partition_column_type, partition_struct
 from icefloe.types import (
     BinaryType,
     BooleanType,
@@ -207,7 +207,7 @@ def _entries(metadata: TableMetadata) -> Schema:
 
 
 def _position_deletes(metadata: TableMetadata) -> Schema:
-    partition = partition_fields(metadata)
+    partition = partition_column_type(metadata)
     row = StructType(*metadata.schema().fields)
     return Schema(
         _required(DELETE_FILE_PATH_ID, "file_path", StringType()),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from icefloe.exceptions import ValidationError
 from icefloe.schema import Schema
-from icefloe.table.read_context import schema_json
+from icefloe.table.read_context import column_partition_ids, schema_json
 from icefloe.transforms import UnknownTransform, VoidTransform
 from icefloe.types import BooleanType, IntegerType, LongType, NestedField, StringType, StructType
 
@@ -46,7 +46,7 @@ def metadata_field(name: str, metadata: TableMetadata | None = None) -> NestedFi
         metadata: The table; only `_partition` needs it.
     """
     if name == PARTITION and metadata is not None:
-        return NestedField(PARTITION_ID, name, partition_struct(metadata))
+        return NestedField(PARTITION_ID, name, partition_column_type(metadata))
     field_id, kind = _FIXED.get(name) or _INTERNAL[name]
     return NestedField(field_id, name, kind, required=True)
 
@@ -69,6 +69,17 @@ def partition_struct(metadata: TableMetadata) -> StructType:
             if _is_active(field, schema):
                 found.setdefault(field.field_id, value)
     return StructType(*(NestedField(one, names[one], found[one].field_type) for one in sorted(found)))
+
+
+def partition_column_type(metadata: TableMetadata) -> StructType:
+    """Return `partition_struct` for a schema that has columns of the table too, with ids that no column has.
+
+    Raises:
+        ValidationError: As `partition_struct`.
+    """
+    ids = column_partition_ids(metadata)
+    fields = partition_struct(metadata).fields
+    return StructType(*(NestedField(ids[field.field_id], field.name, field.field_type) for field in fields))
 
 
 def _is_active(field: PartitionField, schema: Schema) -> bool:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from icefloe import _core
 from icefloe.expressions.filter import Filter
-from icefloe.table.read_context import context_json, schema_json
-from icefloe.table.scan.metadata_columns import METADATA_COLUMNS, check_names, with_metadata_columns
+from icefloe.table.read_context import context_json, schema_json, with_column_partition_ids
+from icefloe.table.scan.metadata_columns import METADATA_COLUMNS, PARTITION, check_names, with_metadata_columns
 from icefloe.table.scan.plan import ScanPlan
 
 if TYPE_CHECKING:
@@ -50,6 +50,10 @@ class Selection:
         check_names(self.selected_fields, self.schema)
         names = [name for name in dict.fromkeys(self.selected_fields) if name in METADATA_COLUMNS]
         return with_metadata_columns(schema_json(self.projection()), names, self.metadata)
+
+    def read_context(self, context: str) -> str:
+        """Return the context, JSON, in which a plan of the context is read."""
+        return with_column_partition_ids(context, self.metadata) if PARTITION in self.selected_fields else context
 
     def column_names(self) -> tuple[str, ...]:
         """Return the names of the selected columns, metadata columns last."""
@@ -92,7 +96,7 @@ class Selection:
             files=planned.files,
             deletes=planned.deletes,
             counters=dict(planned.counters),
-            context=context,
+            context=self.read_context(context),
             projection=self.projection_json(),
             io=self.io,
         )

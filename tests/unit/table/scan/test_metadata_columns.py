@@ -61,3 +61,21 @@ def test_ambiguous_metadata_column_is_refused(catalog):
     with pytest.raises(ValidationError, match="rename the table's column"):
         table.scan(selected_fields=("_pos", "x")).to_arrow()
     assert table.scan(selected_fields=("x", "_file")).to_arrow().num_columns == 2
+
+
+def test_partition_column_of_a_table_with_a_thousand_columns(catalog):
+    wide = [(f"c{number}", pa.int64()) for number in range(1003)]
+    schema = pa.schema([("id", pa.int64()), ("kind", pa.string()), *wide])
+    table = catalog.create_table("db.wide", schema, properties={"write.delete.mode": "merge-on-read"})
+    with table.update_spec() as update:
+        update.add_identity("kind").add_field("id", "bucket[1]", "shard")
+    # Columns and partition fields have the ids 1000 and 1001.
+    assert {field.field_id for field in table.spec().fields} <= table.schema().field_ids
+    rows = {"id": [1, 2, 3], "kind": ["a", "c", "c"], **{name: [at] * 3 for at, (name, _) in enumerate(wide)}}
+    table.append(pa.table(rows, schema=schema))
+    table.delete("id = 2")
+    names = ("id", "c997", "c998", "_partition")
+    found = table.scan("kind = 'a'", selected_fields=names).to_arrow().to_pylist()
+    assert found == [{"id": 1, "c997": 997, "c998": 998, "_partition": {"kind": "a", "shard": 0}}]
+    deletes = table.inspect.position_deletes().to_pylist()
+    assert [(one["partition"], one["pos"]) for one in deletes] == [({"kind": "c", "shard": 0}, 0)]
