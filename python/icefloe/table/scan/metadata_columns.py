@@ -58,14 +58,17 @@ def partition_struct(metadata: TableMetadata) -> StructType:
     spec. Fields that are void in every spec, and fields of dropped columns, are left out.
 
     Raises:
-        ValidationError: A spec has an unknown transform, whose result type is unknown.
+        ValidationError: A spec has an unknown transform, whose result type is unknown, or specs have different fields of one id.
     """
     schema = metadata.schema()
     names: dict[int, str] = {}
     found: dict[int, NestedField] = {}
+    fields: dict[int, PartitionField] = {}
     for spec in sorted(metadata.partition_specs, key=lambda spec: spec.spec_id, reverse=True):
         for field, value in zip(spec.fields, spec.partition_type(schema).fields, strict=True):
             names.setdefault(field.field_id, field.name)
+            if not isinstance(field.transform, VoidTransform):
+                _check_same(fields.setdefault(field.field_id, field), field)
             if _is_active(field, schema):
                 found.setdefault(field.field_id, value)
     return StructType(*(NestedField(one, names[one], found[one].field_type) for one in sorted(found)))
@@ -80,6 +83,14 @@ def partition_column_type(metadata: TableMetadata) -> StructType:
     ids = column_partition_ids(metadata)
     fields = partition_struct(metadata).fields
     return StructType(*(NestedField(ids[field.field_id], field.name, field.field_type) for field in fields))
+
+
+def _check_same(newer: PartitionField, older: PartitionField) -> None:
+    if (newer.source_id, newer.transform) != (older.source_id, older.transform):
+        raise ValidationError(
+            f"_partition: two specs have different partition fields of id {newer.field_id}, {older.name} and {newer.name}, as tables of "
+            "format version 1 may; select other columns"
+        )
 
 
 def _is_active(field: PartitionField, schema: Schema) -> bool:

@@ -1,7 +1,9 @@
 import pyarrow as pa
 import pytest
 from icefloe.exceptions import ValidationError
+from icefloe.partitioning import PartitionField, PartitionSpec
 from icefloe.schema import Schema
+from icefloe.table.scan.metadata_columns import partition_struct
 from icefloe.types import LongType, NestedField, StringType
 
 
@@ -79,3 +81,22 @@ def test_partition_column_of_a_table_with_a_thousand_columns(catalog):
     assert found == [{"id": 1, "c997": 997, "c998": 998, "_partition": {"kind": "a", "shard": 0}}]
     deletes = table.inspect.position_deletes().to_pylist()
     assert [(one["partition"], one["pos"]) for one in deletes] == [({"kind": "c", "shard": 0}, 0)]
+
+
+@pytest.mark.parametrize("second", [("region", "identity"), ("id", "bucket[8]")])
+def test_partition_column_of_specs_with_different_fields_of_one_id_is_refused(catalog, second):
+    schema = pa.schema([("id", pa.int64()), ("region", pa.string())])
+    table = catalog.create_table("db.reused", schema, partition_spec=spec_of(1, "bucket[4]"))
+    table.append(pa.table({"id": [1], "region": ["eu"]}, schema=schema))
+    name, transform = second
+    other = spec_of(schema.names.index(name) + 1, transform, spec_id=1)
+    metadata = table.metadata.with_(partition_specs=(*table.metadata.partition_specs, other), default_spec_id=1)
+    with pytest.raises(ValidationError, match=r"_partition: two specs have different partition fields of id 1000"):
+        partition_struct(metadata)
+    removed = spec_of(1, "void", spec_id=2)
+    metadata = table.metadata.with_(partition_specs=(*table.metadata.partition_specs, removed), default_spec_id=2)
+    assert [field.field_id for field in partition_struct(metadata).fields] == [1000]
+
+
+def spec_of(source_id, transform, *, spec_id=0):
+    return PartitionSpec(PartitionField(source_id, 1000, transform, "p"), spec_id=spec_id)
