@@ -18,12 +18,13 @@ from icefloe.table.row_level.fitted_columns import decoded, fitted
 from icefloe.table.row_level.unfolded_files import with_unfolded_files
 from icefloe.table.snapshots import is_ancestor_of
 from icefloe.table.write.arrow_input import to_table
+from icefloe.transforms import VoidTransform
 from icefloe.types.arrow import storage_schema
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from icefloe.partitioning import PartitionSpec
+    from icefloe.partitioning import PartitionField, PartitionSpec
     from icefloe.table.commit.change import Versions
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.row_level.target import Target
@@ -236,15 +237,20 @@ def _delete_specs(metadata: TableMetadata, keys: Sequence[str]) -> list[Partitio
     """
     specs = list(metadata.specs().values())
     ids = {metadata.schema().find_field(key).field_id for key in keys}
-    by_key = [spec for spec in specs if all(field.source_id in ids for field in spec.fields)]
-    everywhere = [spec for spec in specs if not spec.fields]
+    by_key = [spec for spec in specs if not _fields_outside(spec, ids)]
+    everywhere = [spec for spec in specs if spec.is_unpartitioned()][:1]
     if len(by_key) == len(specs):
         return everywhere or specs
     if everywhere:
         return everywhere
     spec = next(one for one in specs if one not in by_key)
-    field = next(one for one in spec.fields if one.source_id not in ids)
+    field = _fields_outside(spec, ids)[0]
     raise ValidationError(
         f"apply_changes: partition field {field.name!r} of spec {spec.spec_id} is not of a key; expected its source column among the keys "
         f"({', '.join(keys)}), or rows of a key may be in any partition: add the column to the keys, or use merge()"
     )
+
+
+def _fields_outside(spec: PartitionSpec, ids: set[int]) -> list[PartitionField]:
+    """Return the fields of a spec that depend on a column outside of a key; a void field depends on none."""
+    return [one for one in spec.fields if one.source_id not in ids and not isinstance(one.transform, VoidTransform)]

@@ -11,7 +11,7 @@ from icefloe.exceptions import ResolveError, SchemaMismatchError, ValidationErro
 from icefloe.partitioning import PartitionField, PartitionSpec
 from icefloe.table.metadata.entries import Snapshots
 from icefloe.table.row_level.apply_changes import BATCH_ID
-from icefloe.transforms import BucketTransform, IdentityTransform
+from icefloe.transforms import BucketTransform, IdentityTransform, VoidTransform
 
 SCHEMA = pa.schema([("id", pa.int64()), ("part", pa.string()), ("n", pa.int64())])
 
@@ -222,3 +222,19 @@ def test_apply_changes_refuses_repeated_columns_and_operations_that_are_keys(tab
     with pytest.raises(ValidationError, match="op_column 'id' is a key column"):
         table.apply_changes(batch.select(["id", "n"]), ["id"], "id")
     assert len(table.snapshots()) == 1
+
+
+def test_changes_reach_the_rows_of_a_table_whose_partition_field_was_removed(catalog):
+    spec = PartitionSpec(PartitionField(2, 1000, VoidTransform(), "part"))
+    table = catalog.create_table("db.void", SCHEMA, partition_spec=spec)
+    table.append(pa.table({"id": range(3), "part": ["a", "b", "c"], "n": range(3)}, schema=SCHEMA))
+    table.apply_changes(changes((1, "b", None, "D", 1), (2, "z", 20, "U", 1)), ["id"], "op", "at")
+    assert rows_of(table) == {0: 0, 2: 20}
+
+
+def test_void_fields_are_no_partition_outside_of_the_keys(catalog):
+    fields = (PartitionField(2, 1000, VoidTransform(), "part"), PartitionField(1, 1001, BucketTransform(2), "shard"))
+    table = catalog.create_table("db.void", SCHEMA, partition_spec=PartitionSpec(*fields))
+    table.append(pa.table({"id": range(3), "part": ["a", "b", "c"], "n": range(3)}, schema=SCHEMA))
+    table.apply_changes(changes((1, "b", None, "D", 1), (2, "z", 20, "U", 1)), ["id"], "op", "at")
+    assert rows_of(table) == {0: 0, 2: 20}
