@@ -68,12 +68,12 @@ class EqualValues:
         offsets = pa.concat_arrays([pa.array([0], pa.int64()), ends])
         rows = pc.array_sort_indices(codes).cast(pa.int64()).slice(0, len(codes) - codes.null_count)
         self._rows = pa.LargeListArray.from_arrays(offsets, rows)
-        largest = pc.max(counts).as_py()
-        self.part_rows = max(1, PAIRS_AT_ONCE // (1 if largest is None else largest))
+        self._counts = counts
+        self.part_rows = PAIRS_AT_ONCE
         """Most rows of a part."""
 
     def pairs(self, part: pa.Table) -> Iterator[tuple[pa.Array, pa.Array]]:
-        """Yield indices of a part and of the source."""
+        """Yield indices of a part and of the source: at most `PAIRS_AT_ONCE` pairs, and those of one row of the part more."""
         try:
             values = _one_zero(self._key.of_target.evaluate(part).combine_chunks())
         except ValidationError:
@@ -82,8 +82,14 @@ class EqualValues:
             return
         codes = pc.index_in(values, value_set=self._values)
         found = pc.indices_nonzero(pc.is_valid(codes)).cast(pa.int64())
-        rows = self._rows.take(codes.drop_null())
-        yield found.take(pc.list_parent_indices(rows)), rows.flatten()
+        codes = codes.drop_null()
+        counts = self._counts.take(codes)
+        starts = pc.subtract(pc.cumulative_sum(counts), counts)
+        start = 0
+        for end in pc.run_end_encode(pc.divide(starts, int_scalar(PAIRS_AT_ONCE, pa.int64()))).run_ends.to_pylist():
+            rows = self._rows.take(codes.slice(start, end - start))
+            yield found.slice(start, end - start).take(pc.list_parent_indices(rows)), rows.flatten()
+            start = end
 
 
 def candidate_pairs(source: pa.Table, key: BlockKey | None) -> EveryPair | EqualValues:

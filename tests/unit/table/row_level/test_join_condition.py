@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections import Counter
 from datetime import date, datetime
@@ -13,6 +14,8 @@ import pytest
 from icefloe.exceptions import ResolveError, ValidationError
 from icefloe.expressions import And, EqualTo, GreaterThan
 from icefloe.table.row_level import candidate_pairs, joined_rows
+from icefloe.table.row_level.bound_join import BlockKey
+from icefloe.table.row_level.clause_expressions import RowFunction
 from icefloe.table.row_level.join_condition import JoinCondition
 
 SCHEMA = pa.schema([("id", pa.int64()), ("k", pa.string()), ("n", pa.int32()), ("d", pa.date32()), ("x", pa.float32())])
@@ -312,3 +315,19 @@ def test_join_condition_of_ten_thousand_terms_is_accepted(table):
         table.merge(pa.table({"id": [1], "n": [1]}), on).when_not_matched_insert({"id": "1"}).execute().rows_inserted
         == 0
     )
+
+
+def test_rows_of_rare_values_are_joined_together(monkeypatch):
+    monkeypatch.setattr(candidate_pairs, "PAIRS_AT_ONCE", 100)
+    value = RowFunction(lambda rows: rows.column("v"), frozenset(["v"]))
+    source = pa.table({"v": [*["hot"] * 100, *"abcde"]})
+    target = pa.table({"v": ["hot", *"abcdx" * 39]})
+    found = candidate_pairs.EqualValues(source, BlockKey(value, value, null_safe=False))
+    blocks = []
+    for start in range(0, target.num_rows, found.part_rows):
+        for left, right in found.pairs(target.slice(start, found.part_rows)):
+            blocks.append([(start + t, s) for t, s in zip(left.to_pylist(), right.to_pylist(), strict=True)])
+    of_target, of_source = (side.column("v").to_pylist() for side in (target, source))
+    expected = [(t, s) for t, one in enumerate(of_target) for s, other in enumerate(of_source) if one == other]
+    assert sorted(itertools.chain(*blocks)) == expected
+    assert [len(block) for block in blocks] == [100, 80, 76]
