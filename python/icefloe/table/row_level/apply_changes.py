@@ -14,7 +14,7 @@ from icefloe.io.arrow_values import int_scalar, row_numbers, text_array
 from icefloe.io.pyarrow import schema_to_pyarrow
 from icefloe.table.commit.row_delta import RowDelta
 from icefloe.table.commit.snapshot_producer import check_delete_files, head_of
-from icefloe.table.row_level.fitted_columns import decoded, fitted
+from icefloe.table.row_level.fitted_columns import decoded, fitted, without_dictionary
 from icefloe.table.row_level.unfolded_files import with_unfolded_files
 from icefloe.table.snapshots import is_ancestor_of
 from icefloe.table.write.arrow_input import to_table
@@ -106,7 +106,11 @@ def _checked_rows(
 ) -> pa.Table:
     """Return the changes as rows whose keys have the table's types; raise for rows that no batch can have."""
     rows = to_table(changes)
-    rows = pa.table([decoded(column) for column in rows.columns], names=rows.column_names)
+    columns = (decoded(column) for column in rows.columns)
+    named = zip(rows.column_names, columns, strict=True)
+    # Arrow sorts no dictionaries, and counts no null among their values.
+    plain = [without_dictionary(column) if name == sequence_column else column for name, column in named]
+    rows = pa.table(plain, names=rows.column_names)
     _check_columns(metadata, rows, keys, op_column, sequence_column)
     rows = _typed(metadata, rows, keys, op_column)
     _check_operations(rows.column(op_column), op_column)
@@ -165,12 +169,26 @@ def _check_columns(
         raise ValidationError(
             f"apply_changes: the changes have several columns {repeated!r}; expected one: rename the others"
         )
+    _check_types(metadata, rows, keys, sequence_column)
     for name in required:
         if rows.column(name).null_count > 0:
             raise ValidationError(
                 f"apply_changes: column {name!r} is null in {rows.column(name).null_count} changes; expected values in keys, "
                 "operations and sequence numbers"
             )
+
+
+def _check_types(metadata: TableMetadata, rows: pa.Table, keys: Sequence[str], sequence_column: str | None) -> None:
+    """Raise for keys that equality deletes cannot have, and for sequence numbers without an order."""
+    for key in keys:
+        kind = metadata.schema().find_type(key)
+        if not kind.is_primitive:
+            raise ValidationError(f"apply_changes: key column {key!r} has type {kind}; expected a primitive type")
+    if sequence_column is not None and pa.types.is_nested(rows.column(sequence_column).type):
+        raise ValidationError(
+            f"apply_changes: sequence column {sequence_column!r} has type {rows.column(sequence_column).type}; expected a type with "
+            "an order, such as int64"
+        )
 
 
 def _typed(metadata: TableMetadata, rows: pa.Table, keys: Sequence[str], op_column: str) -> pa.Table:

@@ -44,6 +44,11 @@ def decoded(values: pa.ChunkedArray) -> pa.ChunkedArray:
     return values if kind is values.type else values.cast(kind)
 
 
+def without_dictionary(values: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return the values of a column without dictionary encoding."""
+    return values.cast(values.type.value_type) if pa.types.is_dictionary(values.type) else values
+
+
 def _dictionary(values: pa.DictionaryArray, kind: pa.DictionaryType) -> pa.DictionaryArray:
     dictionary = values.dictionary.cast(kind.value_type)
     return pa.DictionaryArray.from_arrays(values.indices, dictionary, ordered=kind.ordered)

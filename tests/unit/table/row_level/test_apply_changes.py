@@ -238,3 +238,22 @@ def test_void_fields_are_no_partition_outside_of_the_keys(catalog):
     table.append(pa.table({"id": range(3), "part": ["a", "b", "c"], "n": range(3)}, schema=SCHEMA))
     table.apply_changes(changes((1, "b", None, "D", 1), (2, "z", 20, "U", 1)), ["id"], "op", "at")
     assert rows_of(table) == {0: 0, 2: 20}
+
+
+def test_sequence_column_may_be_a_dictionary(table):
+    batch = changes((1, "a", 10, "U", 2), (1, "a", 11, "U", 1), (2, "a", 20, "U", 1))
+    encoded = batch.set_column(4, "at", batch.column("at").dictionary_encode())
+    assert table.apply_changes(encoded, ["id"], "op", "at").rows_upserted == 2
+    assert rows_of(table) == {0: 0, 1: 10, 2: 20, 3: 3, 4: 4}
+
+
+@pytest.mark.parametrize("kind", [pa.struct([("a", pa.int64())]), pa.list_(pa.int64())])
+def test_nested_keys_and_sequence_columns_are_refused(catalog, kind):
+    schema = pa.schema([("id", pa.int64()), ("deep", kind)])
+    table = catalog.create_table("db.deep", schema)
+    deep = pa.array([{"a": 1} if pa.types.is_struct(kind) else [1]] * 2, kind)
+    batch = pa.table({"id": [1, 2], "deep": deep, "op": ["U", "U"]})
+    with pytest.raises(ValidationError, match=r"key column 'deep' has type .*expected a primitive type"):
+        table.apply_changes(batch, ["deep"], "op")
+    with pytest.raises(ValidationError, match=r"sequence column 'deep' has type .*expected a type with an order"):
+        table.apply_changes(batch, ["id"], "op", "deep")
