@@ -86,7 +86,7 @@ class Literal(Generic[L_co]):
         return hash(self._value)
 
     def __str__(self) -> str:
-        return str(self._value)
+        return str(Decimal(self._value) if type(self._value) is int else self._value)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._value!r})"

@@ -19,6 +19,9 @@ _PATTERN = re.compile(
     re.VERBOSE,
 )
 
+# Python refuses to make an int of more digits than its limit, which is at least this number.
+_MOST_DIGITS = 640
+
 
 @dataclass(frozen=True, slots=True)
 class Token:
@@ -74,4 +77,4 @@ def _value(kind: str, text: str) -> Any:
         return text
     if "e" in text.lower():
         return float(text)
-    return Decimal(text) if "." in text else int(text)
+    return Decimal(text) if "." in text or len(text) > _MOST_DIGITS else int(text)

@@ -205,3 +205,14 @@ def test_number_is_refused_beside_a_column_that_holds_none(kind, value, number):
             with pytest.raises(ValidationError, match="filter on x"):
                 table.delete(row_filter)
         assert table.scan().count() == 1
+
+
+@pytest.mark.parametrize("digits", [641, 5000])
+def test_numbers_of_thousands_of_digits_are_above_every_value(digits):
+    number = "9" * digits
+    with one_column("decimal(38,0)", [Decimal(1), Decimal(-1)]) as table:
+        for row_filter in (f"x < {number}", f"x > -{number}", f"x != {number}", LessThan("x", 10**digits)):
+            assert table.scan(row_filter).count() == 2
+        assert table.scan(f"x > {number}").count() == 0
+    with one_column("string", ["1"]) as table, pytest.raises(ValidationError, match="filter on x"):
+        table.scan(EqualTo("x", 10**digits)).count()
