@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from icefloe.expressions.filter import Filter
+    from icefloe.schema import Schema
     from icefloe.table.scan.changelog_plan import ChangelogScanTask, SnapshotChanges
     from icefloe.table.scan.plan import ScanPlan
     from icefloe.table.snapshots import Snapshot
@@ -215,15 +216,21 @@ class IncrementalChangelogScan(IncrementalScan):
             return ()
         schema = self.schema()
         if self.identifier_columns is None:
-            names = [schema.find_column_name(one) or "" for one in schema.identifier_field_ids]
+            ids = schema.identifier_field_ids
         else:
-            fields = [schema.find_field(one, self.case_sensitive) for one in self.identifier_columns]
-            names = [schema.find_column_name(field.field_id) or "" for field in fields]
-        if not names:
+            ids = [schema.find_field(one, self.case_sensitive).field_id for one in self.identifier_columns]
+        if not ids:
             raise ValidationError(
                 "compute_updates: expected key columns, and the schema has no identifier fields; pass identifier_columns"
             )
-        return tuple(tuple(name.split(".")) for name in names)
+        return tuple(_path_of(schema, one) for one in ids)
+
+
+def _path_of(schema: Schema, field_id: int) -> tuple[str, ...]:
+    """Return the name of a field after those of the structs around it; a name may have dots."""
+    field = schema.find_field(field_id)
+    parent = schema.parent_ids.get(field.field_id)
+    return (field.name,) if parent is None else (*_path_of(schema, parent), field.name)
 
 
 def _conjuncts(expression: BooleanExpression) -> Iterator[BooleanExpression]:

@@ -4,7 +4,9 @@ import pickle
 import pyarrow as pa
 import pytest
 from icefloe.exceptions import ValidationError
+from icefloe.schema import Schema
 from icefloe.table.metadata import TableMetadataUtil
+from icefloe.types import LongType, NestedField, StructType
 
 CHANGE = ["_change_type", "_change_ordinal", "_commit_snapshot_id"]
 
@@ -243,3 +245,20 @@ def test_changelog_refuses_the_deleted_column(table):
     for read in (scan.to_arrow, scan.count):
         with pytest.raises(ValidationError, match="_change_type"):
             read()
+
+
+def test_updates_are_found_by_an_identifier_column_whose_name_has_a_dot(catalog):
+    fields = (NestedField(1, "order.id", LongType(), required=True), NestedField(2, "n", LongType()))
+    deep = NestedField(3, "deep", StructType(NestedField(4, "a.b", LongType(), required=True)), required=True)
+    schema = Schema(*fields, deep, identifier_field_ids=[1, 4])
+    table = catalog.create_table("db.dots", schema)
+
+    def rows(n):
+        return pa.Table.from_pylist([{"order.id": 1, "n": n, "deep": {"a.b": 2}}], schema=schema.as_arrow())
+
+    table.append(rows(5))
+    begun = since(table)
+    table.overwrite(rows(6))
+    found = changes(table, begun, compute_updates=True).to_arrow()
+    assert found.column("_change_type").to_pylist() == ["UPDATE_BEFORE", "UPDATE_AFTER"]
+    assert found.column("n").to_pylist() == [5, 6]
