@@ -107,9 +107,13 @@ def check_names(selected: Iterable[str], schema: Schema, reserved: Iterable[str]
     Raises:
         ValidationError: A name is ambiguous.
     """
-    own = {field.name for field in schema.fields}
     names = set(reserved)
-    clash = next((name for name in selected if name in own and name in names), None)
+    _check_distinct((name for name in selected if name in names), (field.name for field in schema.fields))
+
+
+def _check_distinct(names: Iterable[str], columns: Iterable[str]) -> None:
+    own = set(columns)
+    clash = next((name for name in names if name in own), None)
     if clash is not None:
         raise ValidationError(
             f"{clash} is a column of this table and the name of a metadata column: rename the table's column to select either"
@@ -123,9 +127,13 @@ def with_metadata_columns(schema: str, names: Sequence[str], metadata: TableMeta
         schema: Schema JSON.
         names: Names of metadata columns, in order.
         metadata: The table; only `_partition` needs it.
+
+    Raises:
+        ValidationError: A column of the schema has the name of a metadata column.
     """
     if not names:
         return schema
     rows = json.loads(schema)
+    _check_distinct(names, (field["name"] for field in rows["fields"]))
     rows["fields"] += json.loads(schema_json(Schema(*[metadata_field(name, metadata) for name in names])))["fields"]
     return json.dumps(rows)

@@ -147,3 +147,14 @@ def test_clause_after_an_unconditional_one_is_refused(table):
     with pytest.raises(ValidationError, match=r"clause 3 \(when_matched_delete\): the clause can never apply"):
         merge.when_matched_delete("target.n > 3")
     assert merge.when_not_matched_insert_all() is merge
+
+
+def test_update_and_merge_of_a_column_with_the_name_of_a_metadata_column_are_refused(catalog):
+    schema = pa.schema([("id", pa.int64()), ("_pos", pa.int64())])
+    table = catalog.create_table("db.named", schema)
+    table.append(pa.table({"id": [1, 2], "_pos": [70, 71]}, schema=schema))
+    with pytest.raises(ValidationError, match="_pos is a column of this table and the name of a metadata column"):
+        table.update("_pos + 0 = 70", {"id": 5})
+    merge = table.merge(pa.table({"id": [1], "_pos": [70]}), on=["_pos"]).when_matched_update_all()
+    with pytest.raises(ValidationError, match="_pos is a column of this table and the name of a metadata column"):
+        merge.execute()
