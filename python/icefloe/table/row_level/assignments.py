@@ -96,28 +96,39 @@ def _path(
     """Return the column and the fields that a key names; the name of a column or field may have dots."""
     if key in columns:
         return (key,)
-    first = next((name for name in columns if key.startswith(f"{name}.")), None)
-    if first is None:
+    if not any(key.startswith(f"{name}.") for name in columns):
         raise SchemaMismatchError(
             f"{label}: the table has no column {key!r} to set; expected one of {', '.join(columns)}"
         )
-    path: tuple[str, ...] = (first,)
-    kind, rest = columns[first], key[len(first) + 1 :]
-    while True:
-        fields = fields_of(kind)
-        if fields is None:
-            raise SchemaMismatchError(
-                f"{label}: {key}: expected a struct around {rest!r}, got {_shown(kind)}: set the whole column {first!r}"
-            )
-        found = rest if rest in fields else next((name for name in fields if rest.startswith(f"{name}.")), None)
-        if found is None:
-            raise SchemaMismatchError(
-                f"{label}: {'.'.join(path)} has no field {rest!r}; expected one of {', '.join(fields)}"
-            )
-        path, kind = (*path, found), fields[found]
-        if rest == found:
-            return path
-        rest = rest[len(found) + 1 :]
+
+    def below(path: tuple[str, ...], fields: Mapping[str, T], rest: str) -> tuple[str, ...] | SchemaMismatchError:
+        if rest in fields:
+            return (*path, rest)
+        failures = []
+        for name in (one for one in fields if rest.startswith(f"{one}.")):
+            inner, remaining = fields_of(fields[name]), rest[len(name) + 1 :]
+            if inner is None:
+                failures.append(
+                    SchemaMismatchError(
+                        f"{label}: {key}: expected a struct around {remaining!r}, got {_shown(fields[name])}: set the whole column "
+                        f"{(*path, name)[0]!r}"
+                    )
+                )
+                continue
+            found = below((*path, name), inner, remaining)
+            if isinstance(found, tuple):
+                return found
+            failures.append(found)
+        if failures:
+            return failures[0]
+        return SchemaMismatchError(
+            f"{label}: {'.'.join(path)} has no field {rest!r}; expected one of {', '.join(fields)}"
+        )
+
+    found = below((), columns, key)
+    if isinstance(found, SchemaMismatchError):
+        raise found
+    return found
 
 
 def _shown(kind: Any) -> str:

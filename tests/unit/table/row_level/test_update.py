@@ -149,6 +149,19 @@ def test_clause_after_an_unconditional_one_is_refused(table):
     assert merge.when_not_matched_insert_all() is merge
 
 
+def test_update_of_a_field_tries_every_column_that_a_path_begins_with(catalog):
+    inner = pa.struct([("c", pa.int64()), ("x.y", pa.struct([("z", pa.int64())])), ("x", pa.int64())])
+    schema = pa.schema([("id", pa.int64()), ("a", pa.struct([("other", pa.int64())])), ("a.b", inner)])
+    table = catalog.create_table("db.dots", schema)
+    row = {"id": 1, "a": {"other": 1}, "a.b": {"c": 1, "x.y": {"z": 1}, "x": 1}}
+    table.append(pa.Table.from_pylist([row], schema=schema))
+    table.update("id = 1", {"a.b.c": 2, "a.b.x.y.z": 3, "a.other": 4})
+    changed = {"id": 1, "a": {"other": 4}, "a.b": {"c": 2, "x.y": {"z": 3}, "x": 1}}
+    assert table.scan().to_arrow().to_pylist() == [changed]
+    with pytest.raises(SchemaMismatchError, match=r"a has no field 'b\.nothing'"):
+        table.update("id = 1", {"a.b.nothing": 2})
+
+
 def test_update_and_merge_of_a_column_with_the_name_of_a_metadata_column_are_refused(catalog):
     schema = pa.schema([("id", pa.int64()), ("_pos", pa.int64())])
     table = catalog.create_table("db.named", schema)
