@@ -63,6 +63,16 @@ def test_truncate_has_the_values_and_types_of_the_java_runtime(values, spark, sq
     assert sql(f"SELECT {decimals}") == [(Decimal("-0.10"), Decimal("1.4"), Decimal("3.4"))]
 
 
+def test_parameters_of_functions_have_their_own_values_and_types(spark, sql, typed):
+    query = f"SELECT id FROM {typed} WHERE n = ? AND lake.system.bucket(16, ?) = ? AND lake.system.truncate(?, n) = ?"
+    assert sql(query, ["iceberg", 34, 3, 3, "ice"]) == [(34,)]
+    assert sql(query, ["iceberg", 34, 4, 3, "ice"]) == []
+    # The expression of a value that calls functions has the number of buckets twice.
+    assert sql("SELECT lake.system.bucket(?, abs(?)) = ?", [16, -34, 3]) == [(True,)]
+    frame = icefloe.spark.sql(spark, "SELECT lake.system.bucket(?, ?), ? + 1 FROM lake.db.typed", [16, 34, 5])
+    assert frame.columns == ["lake.system.bucket(?, ?)", "(5 + 1)"]
+
+
 def test_times_are_those_of_utc(values, sql):
     assert values(*(f"{f}({c})" for f in ("years", "months", "days") for c in ("d", "ts", "tn"))) == (
         *(47, 47, 47),

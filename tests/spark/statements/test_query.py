@@ -11,6 +11,39 @@ def test_time_travel_takes_functions(sql, name, time):
     assert sql(f"SELECT count(*) FROM {name} TIMESTAMP AS OF {time} AS t WHERE t.id > 1") == [(2,)]
 
 
+def snapshots_of(sql, name):
+    """Return the ids and times of the snapshots of a table, oldest first."""
+    return sql(f"SELECT snapshot_id, committed_at FROM {name}.snapshots ORDER BY committed_at")
+
+
+def test_each_question_mark_of_a_query_has_its_own_parameter(sql, name):
+    sql(f"INSERT INTO {name} VALUES (4, 'd')")
+    (first, time), (second, _) = snapshots_of(sql, name)
+    counted = "SELECT (SELECT count(*) FROM {0} VERSION AS OF ? AS a WHERE a.id > ?), b.id FROM {0} VERSION AS OF ? AS b WHERE b.id > ?"
+    assert sql(counted.format(name), [first, 1, second, 3]) == [(2, 4)]
+    joined = f"SELECT a.id, b.id FROM {name} VERSION AS OF ? AS a RIGHT JOIN {name} VERSION AS OF ? AS b ON a.id = b.id WHERE b.id > ?"
+    assert sorted(sql(joined, [first, second, 2]), key=lambda row: row[1]) == [(3, 3), (None, 4)]
+    assert sql(f"SELECT name FROM {name} TIMESTAMP AS OF ? WHERE id = ?", [time, 2]) == [("b",)]
+    assert sql(f"SELECT ? AS one, name FROM {name} VERSION AS OF ? WHERE id=?AND name=?", ["x", first, 2, "b"]) == [
+        ("x", "b")
+    ]
+
+
+def test_each_question_mark_of_a_statement_around_a_query_has_its_own_parameter(spark, sql, name):
+    sql(f"INSERT INTO {name} VALUES (4, 'd')")
+    (first, _), (second, _) = snapshots_of(sql, name)
+    query = f"SELECT id FROM {name} VERSION AS OF ? WHERE id = ?"
+    sql(f"CREATE OR REPLACE TEMPORARY VIEW parameters AS {query}", [first, 2])
+    assert spark.sql("SELECT * FROM parameters").collect() == [(2,)]
+    plan = sql(f"EXPLAIN {query} UNION ALL {query}", [first, 2, second, 4])[0][0]
+    assert "= 2)" in plan
+    assert "= 4)" in plan
+    sql(f"CREATE TABLE {name}_copy AS {query}", [second, 4])
+    assert sql(f"SELECT * FROM {name}_copy") == [(4,)]
+    immediate = f"EXECUTE IMMEDIATE '{query} UNION ALL {query}' USING {first}L, 2, {second}L, 4"
+    assert sorted(sql(immediate)) == [(2,), (4,)]
+
+
 def test_table_is_a_query_of_all_rows(sql, name):
     assert sorted(sql(f"TABLE {name}"), key=str) == [(1, "a"), (2, "b"), (3, None)]
     sql(f"INSERT INTO {name} TABLE {name}")

@@ -9,7 +9,7 @@ from icefloe.exceptions import ValidationError
 from icefloe.spark.lexer import words_of
 from icefloe.spark.statements.argument_types import argument_types
 from icefloe.spark.statements.function_call import FunctionCall
-from icefloe.spark.statements.literals import literal_text
+from icefloe.spark.statements.literals import as_given, literal_text
 from icefloe.spark.statements.select_list import is_whole_item, select_lists
 from icefloe.spark.statements.show_functions import CATALOG_FUNCTIONS
 from icefloe.spark.statements.statement import run
@@ -103,7 +103,7 @@ def _calls(statement: Statement, text: str) -> list[FunctionCall]:
         opening = index + length
         closing = _closing(words, opening)
         whole = is_whole_item(words, in_list, index, closing)
-        column = f"{label}({text[words[opening].end : words[closing].start]})" if whole else None
+        column = f"{label}({as_given(text[words[opening].end : words[closing].start])})" if whole else None
         found.append(
             FunctionCall(
                 function=function,

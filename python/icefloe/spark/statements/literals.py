@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date, datetime, timezone
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,10 @@ from icefloe.spark.lexer import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+_PREFIX = "icefloe_"
+_NAMED = re.compile(rf":{_PREFIX}\d+\b")
+_WORD = re.compile(r"\w")
 
 
 def with_literals(
@@ -69,11 +74,22 @@ def with_named_parameters(
     named: dict[str, Any] = {}
     for word in words_of(text):
         if word.is_keyword("?"):
-            name = f"icefloe_{len(named)}"
+            name = f"{_PREFIX}{len(named)}"
             named[name] = _at(values, len(named))
-            pieces += [text[at : word.start], f":{name}"]
+            # Without the space, the name would go on with the letters of `?AND`.
+            pieces += [text[at : word.start], f":{name}", " " if _WORD.match(text, word.end) else ""]
             at = word.end
     return "".join([*pieces, text[at:]]), named
+
+
+def as_given(text: str) -> str:
+    """Return a text of a statement with ``?`` for each parameter that the caller gave without a name.
+
+    Examples:
+        >>> as_given("a = :icefloe_0 AND b = :x")
+        'a = ? AND b = :x'
+    """
+    return _NAMED.sub("?", text)
 
 
 def literal_text(value: Any) -> str:

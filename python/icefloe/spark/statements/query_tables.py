@@ -12,6 +12,7 @@ from sqlglot import exp
 from icefloe.exceptions import NoSuchTableError, ValidationError
 from icefloe.spark.lexer import words_of
 from icefloe.spark.statements.catalog_views import catalog_view
+from icefloe.spark.statements.literals import as_given
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -152,7 +153,7 @@ def _version_value(statement: Statement, kind: Word, value: str) -> dict[str, An
     if kind.is_keyword("TIMESTAMP", "SYSTEM_TIME"):
         (time,) = statement.values([f"unix_millis(cast(({value}) AS timestamp))"])
         if time is None:
-            raise ValidationError(f"TIMESTAMP AS OF {value}: expected a time, got null")
+            raise ValidationError(f"TIMESTAMP AS OF {as_given(value)}: expected a time, got null")
         return {"as_of_timestamp": time}
     (version,) = statement.values([f"({value})"])
     if isinstance(version, int):
@@ -160,7 +161,7 @@ def _version_value(statement: Statement, kind: Word, value: str) -> dict[str, An
     if isinstance(version, str):
         digits = version.removeprefix("-")
         return {"snapshot_id": int(version)} if digits.isascii() and digits.isdigit() else {"branch": version}
-    raise ValidationError(f"VERSION AS OF {value}: expected a snapshot id, branch or tag, got {version!r}")
+    raise ValidationError(f"VERSION AS OF {as_given(value)}: expected a snapshot id, branch or tag, got {version!r}")
 
 
 def after_sample(words: list[Word], end: int) -> int:

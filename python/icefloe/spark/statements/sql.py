@@ -174,15 +174,16 @@ def _with_names(statement: Statement, text: str, words: list[Word]) -> tuple[Sta
 
 def _run_here(statement: Statement, text: str) -> DataFrame:
     """Run a statement on attached tables."""
+    # Spark gets parts of a statement, in another order and some of them twice: it cannot count parameters without a name.
+    text, arguments = with_named_parameters(text, statement.arguments)
+    statement = replace(statement, arguments=arguments)
     words = words_of(text)
     check_one_statement(words)
     position = change_position(words)
     if position is not None:
-        # A change may select its parts in another order than the statement's, in which parameters without a name count.
-        text, arguments = with_named_parameters(text, statement.arguments)
-        start = words_of(text)[position].start
-        statement, text = replace(statement, arguments=arguments, above=text[:start]), text[start:]
-        words = words[position:]
+        start = words[position].start
+        statement, text = replace(statement, above=text[:start]), text[start:]
+        words = words_of(text)
     if is_multi_insert(words):
         multi_insert(statement, text)
         return _rows_of(statement, None)
