@@ -6,7 +6,9 @@ This package works over Spark Connect: it uses neither ``sparkContext`` nor RDDs
 from __future__ import annotations
 
 from contextlib import contextmanager
+from threading import Lock
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
@@ -72,23 +74,58 @@ def default_parallelism(spark: Any) -> int:
     return count
 
 
+class _Overrides:
+    """The settings of one session that blocks have set, in all threads that use the session."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._before: dict[str, str | None] = {}
+        self._blocks: dict[object, dict[str, str]] = {}
+
+    def enter(self, spark: Any, block: object, values: dict[str, str]) -> None:
+        """Set the values of a block."""
+        with self._lock:
+            self._before.update({key: spark.conf.get(key, None) for key in values if key not in self._before})
+            self._blocks[block] = values
+            for key, value in values.items():
+                spark.conf.set(key, value)
+
+    def leave(self, spark: Any, block: object) -> None:
+        """Give each setting of a block the value of the block that last set it and has not ended, else the value before all blocks."""
+        with self._lock:
+            ended = self._blocks.pop(block, {})
+            restored = {}
+            for key in ended:
+                others = [values[key] for values in self._blocks.values() if key in values]
+                restored[key] = others[-1] if others else self._before.pop(key)
+            for key, value in restored.items():
+                if value is None:
+                    spark.conf.unset(key)
+                else:
+                    spark.conf.set(key, value)
+
+
+_OVERRIDES: WeakValueDictionary[str, _Overrides] = WeakValueDictionary()
+_OVERRIDES_LOCK = Lock()
+
+
 @contextmanager
 def settings(spark: Any, values: dict[str, str]) -> Iterator[None]:
     """Set session settings for the duration of a block, and restore the old values afterwards, also after an error.
+
+    Blocks of several threads may overlap: a setting has the value of the block that set it last and has not ended, and its old value
+    after the last of them.
 
     Examples:
         >>> with settings(spark, {"spark.sql.shuffle.partitions": "3"}):
         ...     spark.conf.get("spark.sql.shuffle.partitions")
         '3'
     """
-    before = {key: spark.conf.get(key, None) for key in values}
+    with _OVERRIDES_LOCK:
+        overrides = _OVERRIDES.setdefault(session_key(spark), _Overrides())
+    block = object()
     try:
-        for key, value in values.items():
-            spark.conf.set(key, value)
+        overrides.enter(spark, block, values)
         yield
     finally:
-        for key, value in before.items():
-            if value is None:
-                spark.conf.unset(key)
-            else:
-                spark.conf.set(key, value)
+        overrides.leave(spark, block)
