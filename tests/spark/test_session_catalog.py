@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import icefloe.spark
 import pyarrow as pa
 import pytest
 from icefloe.catalog import load_catalog
-from icefloe.exceptions import IcebergError
+from icefloe.exceptions import ForbiddenError, IcebergError
 
 from tests.spark.gateway_calls import recorded_calls
 
@@ -71,3 +72,126 @@ def test_attach_warns_of_a_table_without_readable_metadata(spark, tmp_path, dama
     with pytest.raises(IcebergError, match=reason):
         icefloe.spark.sql(spark, "SELECT * FROM torn.db.broken")
     icefloe.spark.detach(spark, "torn")
+
+
+SCHEMA = pa.schema([("id", pa.int64())])
+
+
+@pytest.fixture
+def five(tmp_path):
+    """A catalog of five tables `db.t0` to `db.t4`."""
+    catalog = load_catalog("five", type="sql", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=str(tmp_path))
+    catalog.create_namespace("db")
+    for number in range(5):
+        catalog.create_table(f"db.t{number}", SCHEMA)
+    return catalog
+
+
+@pytest.fixture
+def loads(five, monkeypatch):
+    """A list of the names of the tables of `five` that are loaded, and a set of names whose load is refused."""
+    load, names, refused = five.load_table, [], set()
+
+    def recorded(identifier):
+        name = identifier if isinstance(identifier, str) else ".".join(identifier)
+        names.append(name)
+        if name in refused:
+            raise ForbiddenError(f"{name}: no grant")
+        return load(identifier)
+
+    monkeypatch.setattr(five, "load_table", recorded)
+    return names, refused
+
+
+@pytest.fixture
+def attached(spark, five, loads):
+    lake = icefloe.spark.attach(spark, five, "five")
+    loads[0].clear()
+    yield lake
+    icefloe.spark.detach(spark, "five")
+
+
+CHANGES = {
+    "ALTER TABLE five.db.t1 CREATE TAG first": ["db.t1", "db.t1"],
+    "ALTER TABLE five.db.t1 ADD COLUMN name string": ["db.t1", "db.t1"],
+    "ALTER TABLE five.db.t1 RENAME TO moved": ["db.t1", "db.moved"],
+    "CREATE TABLE five.db.made (id bigint)": ["db.made"],
+    "DROP TABLE five.db.t1": [],
+    "CREATE NAMESPACE five.other": [],
+    "REFRESH TABLE five.db.t1": ["db.t1", "db.t1"],
+}
+
+
+@pytest.mark.parametrize("statement", CHANGES)
+def test_a_statement_loads_the_tables_alone_that_it_changes(spark, five, attached, loads, statement):
+    five.load_table("db.t1").append(pa.table({"id": [1]}))
+    loads[0].clear()
+    icefloe.spark.sql(spark, statement)
+    assert loads[0] == CHANGES[statement]
+    followed = attached.tables()
+    attached.refresh()
+    assert followed == attached.tables()
+
+
+def test_statements_change_the_entries_in_the_catalog_of_spark(spark, five, attached):
+    icefloe.spark.sql(spark, "ALTER TABLE five.db.t1 ADD COLUMN name string")
+    assert spark.table("five_db.t1").columns == ["id", "name"]
+    icefloe.spark.sql(spark, "ALTER TABLE five.db.t1 RENAME TO moved")
+    assert spark.table("five_db.moved").columns == ["id", "name"]
+    assert not spark.catalog.tableExists("five_db.t1")
+    icefloe.spark.sql(spark, "DROP TABLE five.db.moved")
+    assert not spark.catalog.tableExists("five_db.moved")
+    icefloe.spark.sql(spark, "CREATE NAMESPACE five.other")
+    icefloe.spark.sql(spark, "CREATE TABLE five.other.t (id bigint)")
+    assert spark.table("five_other.t").count() == 0
+    icefloe.spark.sql(spark, "DROP TABLE five.other.t")
+    icefloe.spark.sql(spark, "DROP NAMESPACE five.other")
+    assert not spark.catalog.databaseExists("five_other")
+    assert spark.table("five_db.t0").count() == 0
+
+
+def test_a_table_that_takes_the_name_of_another_one_renames_it(spark, five, attached):
+    five.create_table("db.a-b", SCHEMA)
+    attached.refresh()
+    assert attached.tables()["db.a-b"] == "five_db.a_b"
+    icefloe.spark.sql(spark, "CREATE TABLE five.db.a_b (other string)")
+    assert attached.tables()["db.a_b"] == "five_db.a_b"
+    assert spark.table("five_db.a_b").columns == ["other"]
+    assert spark.table(attached.tables()["db.a-b"]).columns == ["id"]
+
+
+def test_attach_leaves_out_a_table_that_may_not_be_loaded(spark, five, loads):
+    loads[1].add("db.t2")
+    with pytest.warns(UserWarning, match=r"attach: db\.t2 is left out of five_db: db\.t2: no grant"):
+        lake = icefloe.spark.attach(spark, five, "five")
+    try:
+        assert sorted(lake.tables()) == ["db.t0", "db.t1", "db.t3", "db.t4"]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            icefloe.spark.sql(spark, "CREATE TABLE five.db.made (id bigint)")
+        assert spark.table("five_db.made").count() == 0
+    finally:
+        icefloe.spark.detach(spark, "five")
+
+
+def test_a_table_that_cannot_be_loaded_after_a_commit_is_left_out_with_a_warning(spark, five, attached, loads):
+    loads[1].add("db.made")
+    with pytest.warns(UserWarning, match=r"attach: db\.made is left out of five_db: db\.made: no grant") as found:
+        icefloe.spark.sql(spark, "CREATE TABLE five.db.made (id bigint)")
+    assert [warning.filename for warning in found if warning.category is UserWarning] == [__file__]
+    assert five.table_exists("db.made")
+    assert "db.made" not in attached.tables()
+
+
+def test_a_catalog_that_cannot_be_listed_after_a_commit_gives_a_warning(spark, five, attached, monkeypatch):
+    def refuse(namespace):
+        raise ForbiddenError("no grant")
+
+    monkeypatch.setattr(five, "list_tables", refuse)
+    with pytest.warns(
+        UserWarning, match=r"attach: the statement has committed, .* AttachedCatalog\.refresh\(\): no grant"
+    ):
+        icefloe.spark.sql(spark, "CREATE TABLE five.db.made (id bigint)")
+    monkeypatch.undo()
+    attached.refresh()
+    assert spark.table("five_db.made").count() == 0

@@ -37,6 +37,12 @@ def test_new_columns_and_rows_are_one_commit(sql, name, table, mode):
     assert after.current_snapshot().schema_id == after.schema().schema_id
 
 
+def test_the_catalog_of_spark_has_the_new_columns(spark, sql, lake, name):
+    evolve(sql, name, "SELECT 1L id, 'q' name, 7 extra")
+    shown = lake.tables()[name.removeprefix("lake.")]
+    assert sorted(spark.sql(f"SELECT id, extra FROM {shown}").collect()) == [(1, 7), (2, None), (3, None)]
+
+
 def test_a_merge_without_a_changed_row_adds_the_columns(sql, name, table):
     evolve(sql, name, "SELECT 77L id, 'q' name, 7 extra", "WHEN MATCHED THEN UPDATE SET *")
     assert table().schema().column_names == ["id", "name", "extra"]

@@ -17,9 +17,11 @@ from icefloe.table.update.spec import default_name
 from icefloe.transforms import IdentityTransform
 
 if TYPE_CHECKING:
+    from icefloe.spark.statements.references import Reference
     from icefloe.spark.statements.statement import Statement
     from icefloe.table import Table
     from icefloe.table.write_transaction import WriteTransaction
+    from icefloe.typedef import Identifier
 
 _FORMAT_VERSION = "format-version"
 _DISTRIBUTION = ("DISTRIBUTED", "BY", "PARTITION")
@@ -50,12 +52,9 @@ def alter_table(statement: Statement, text: str) -> None:
         raise ValidationError(
             f"ALTER TABLE: a branch has the definition of its table; expected {reference.dotted}, got {'.'.join(name)}"
         )
+    changed = [reference.identifier]
     if cursor.accept("RENAME", "TO"):
-        new = cursor.names()
-        cursor.finish()
-        lake = reference.lake
-        to = new[1:] if new[0].lower() == lake.name and len(new) > 2 else new
-        lake.catalog.rename_table(reference.identifier, to if len(to) > 1 else (*reference.identifier[:-1], *to))
+        changed.append(_rename(reference, cursor))
     elif _alters_properties(statement, table, cursor):
         pass
     elif cursor.accept("SET", "IDENTIFIER", "FIELDS"):
@@ -72,7 +71,18 @@ def alter_table(statement: Statement, text: str) -> None:
     ):
         raise _unknown_change(cursor)
     cursor.finish()
-    reference.lake.refresh()
+    reference.lake.follow_tables(*changed)
+
+
+def _rename(reference: Reference, cursor: Cursor) -> Identifier:
+    """Rename a table, and return its new identifier."""
+    new = cursor.names()
+    cursor.finish()
+    lake = reference.lake
+    to = new[1:] if new[0].lower() == lake.name and len(new) > 2 else new
+    identifier = to if len(to) > 1 else (*reference.identifier[:-1], *to)
+    lake.catalog.rename_table(reference.identifier, identifier)
+    return identifier
 
 
 def _unknown_change(cursor: Cursor) -> ValidationError:

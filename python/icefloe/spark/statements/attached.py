@@ -5,29 +5,21 @@ The modules of tables and data sources are loaded while the JVM prepares its own
 
 from __future__ import annotations
 
-import hashlib
 import re
-import warnings
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from icefloe.arguments import checked_text
-from icefloe.exceptions import (
-    CorruptFileError,
-    FeatureUnsupportedError,
-    MissingFileError,
-    NoSuchTableError,
-    ValidationError,
-)
+from icefloe.exceptions import ValidationError
 from icefloe.spark.session import active_session, session_key
 from icefloe.spark.session_catalog import SessionCatalog
 from icefloe.spark.statements.current_namespace import current_namespace, set_current_namespace
+from icefloe.spark.statements.shown_table import ShownTable, shown_table, warn_caller
 from icefloe.spark.statements.spark_names import database_names, table_names
 
 if TYPE_CHECKING:
-    from pyspark.sql.types import StructType
+    from collections.abc import Callable, Iterable
 
     from icefloe.catalog import Catalog
     from icefloe.schema import Schema
@@ -41,33 +33,6 @@ _MODULES_OF_TABLES = (
 )
 _ATTACHED: dict[str, dict[str, AttachedCatalog]] = {}
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-
-
-@dataclass(frozen=True)
-class _View:
-    """A table as Spark's own catalog shows it.
-
-    Args:
-        identifier: Identifier of the table.
-        database: Spark's database of the table.
-        table: Name of the table in the database.
-        catalog: Name of the attached catalog.
-        schema: Schema of the table.
-        struct: Spark's type of its rows, nullable at every depth.
-    """
-
-    identifier: Identifier
-    database: str
-    table: str
-    catalog: str
-    schema: Schema
-    struct: StructType
-
-    @property
-    def format_name(self) -> str:
-        """The name of the table's data source in the session."""
-        digest = hashlib.sha256("\0".join(self.identifier).encode()).hexdigest()[:12]
-        return f"icefloe_{self.catalog}_{digest}"
 
 
 class AttachedCatalog:
@@ -88,16 +53,34 @@ class AttachedCatalog:
         self._session = SessionCatalog(spark)
         self._tables: dict[Identifier, tuple[str, str, Schema]] = {}
         self._databases: set[str] = set()
+        self._database_of: dict[Identifier, str] = {}
         self.cached: dict[Identifier, Any] = {}
 
     def refresh(self) -> None:
         """Bring the tables in Spark's own catalog up to date: tables created, dropped or changed since by others.
 
-        Statements through :func:`icefloe.spark.sql` do this for the tables that they change. Rows need no refresh.
+        Each table is loaded. Statements through :func:`icefloe.spark.sql` do this for the tables that they change. Rows need no refresh.
+        A table that cannot be loaded is left out with a warning.
         """
         if self.views:
-            with ThreadPoolExecutor(1) as pool:
-                self._refresh(pool)
+            self._refresh_all(loads_known=True)
+
+    def follow_tables(self, *identifiers: Identifier) -> None:
+        """Bring tables in Spark's own catalog up to date that a statement has created, changed, renamed or dropped."""
+
+        def follow() -> None:
+            for identifier in identifiers:
+                self._follow(identifier)
+
+        self._after_commit(follow)
+
+    def follow_new_tables(self) -> None:
+        """Bring tables into Spark's own catalog that a procedure has created; tables that are there are not loaded."""
+        self._after_commit(lambda: self._refresh_all(loads_known=False))
+
+    def follow_namespaces(self) -> None:
+        """Bring the databases in Spark's own catalog up to date after a statement has created or dropped a namespace."""
+        self._after_commit(self._refresh_databases)
 
     def tables(self) -> dict[str, str]:
         """Return the name in Spark's own catalog of each table, by the table's identifier.
@@ -134,7 +117,7 @@ class AttachedCatalog:
             if self.views:
                 for name in _MODULES_OF_TABLES:
                     import_module(name)
-                self._refresh(pool)
+                self._refresh(pool, loads_known=True)
             prepared.result()
 
     def detach(self) -> None:
@@ -146,17 +129,45 @@ class AttachedCatalog:
             self.spark.sql(f"DROP DATABASE IF EXISTS {database} CASCADE")
         self._tables.clear()
         self._databases.clear()
+        self._database_of.clear()
 
-    def _refresh(self, pool: ThreadPoolExecutor) -> None:
-        """Bring the tables in Spark's own catalog up to date; the pool has one thread, for calls that take the JVM long."""
+    def _after_commit(self, follow: Callable[[], None]) -> None:
+        """Bring entries up to date after a statement: a failure is a warning, since the statement has committed."""
+        if not self.views:
+            return
+        try:
+            follow()
+        except Exception as error:  # noqa: BLE001
+            warn_caller(
+                f"attach: the statement has committed, but the tables of catalog {self.name} in Spark's own catalog are not up to date until "
+                f"AttachedCatalog.refresh(): {error}"
+            )
+
+    def _refresh_all(self, *, loads_known: bool) -> None:
+        with ThreadPoolExecutor(1) as pool:
+            self._refresh(pool, loads_known=loads_known)
+
+    def _refresh(self, pool: ThreadPoolExecutor, *, loads_known: bool) -> None:
+        """Bring the tables in Spark's own catalog up to date.
+
+        Args:
+            pool: A pool of one thread, for calls that take the JVM long.
+            loads_known: Whether to load the tables that Spark's own catalog has under their names.
+        """
         databases = database_names(self.name, _namespaces(self.catalog))
         found: set[Identifier] = set()
-        changed: list[_View] = []
+        changed: list[ShownTable] = []
         for space, database in databases.items():
             for identifier, table in table_names(self.catalog.list_tables(space)).items():
+                shown = self._tables.get(identifier)
+                if shown is not None and shown[:2] == (database, table) and not loads_known:
+                    found.add(identifier)
+                    continue
+                view = shown_table(self.catalog, self.name, identifier, database, table)
+                if view is None:
+                    continue
                 found.add(identifier)
-                view = self._view(identifier, database, table)
-                if view is not None and self._tables.get(identifier) != (database, table, view.schema):
+                if shown != (database, table, view.schema):
                     changed.append(view)
         # Where statements create them, the first data source of a JVM starts a Python process, and the first statement compiles
         # much of Spark: at the same time.
@@ -168,30 +179,55 @@ class AttachedCatalog:
         for view in changed:
             self._show(view, replace=view.database not in created)
         for database in self._databases - set(databases.values()):
-            self.spark.sql(f"DROP DATABASE IF EXISTS {database} CASCADE")
-        self._databases &= set(databases.values())
+            self._drop_database(database)
+        self._database_of = databases
 
-    def _view(self, identifier: Identifier, database: str, table: str) -> _View | None:
-        """Return how Spark's own catalog shows a table; None if it cannot."""
-        from icefloe.spark.types.to_spark import read_schema
+    def _follow(self, identifier: Identifier) -> None:
+        """Bring one table in Spark's own catalog up to date: its namespace is listed, and this table alone is loaded."""
+        space = identifier[:-1]
+        if space not in self._database_of:
+            self._refresh_all(loads_known=False)
+            return
+        names = table_names(self.catalog.list_tables(space))
+        known = {one: shown[1] for one, shown in self._tables.items() if one[:-1] == space}
+        for gone in known.keys() - names.keys():
+            self._drop(gone)
+        if any(names.get(one, table) != table for one, table in known.items()):
+            # The table has taken the name of another one.
+            self._refresh_all(loads_known=False)
+            return
+        listed = identifier if identifier in names else _in_any_case(identifier, names)
+        if listed is None:
+            return
+        view = shown_table(self.catalog, self.name, listed, self._database_of[space], names[listed])
+        if view is None:
+            if listed in self._tables:
+                self._drop(listed)
+        elif self._tables.get(listed) != (view.database, view.table, view.schema):
+            self._register([view])
+            self._show(view, replace=True)
 
-        try:
-            schema = self.catalog.load_table(identifier).schema()
-            return _View(identifier, database, table, self.name, schema, read_schema(schema))
-        except NoSuchTableError:  # dropped since it was listed, or a table of another format
-            return None
-        except (FeatureUnsupportedError, MissingFileError, CorruptFileError, ValidationError) as error:
-            warnings.warn(f"attach: {'.'.join(identifier)} is left out of {database}: {error}", stacklevel=5)
-            return None
+    def _refresh_databases(self) -> None:
+        databases = database_names(self.name, _namespaces(self.catalog))
+        if any(databases.get(space, name) != name for space, name in self._database_of.items()):
+            # A namespace has taken the name of another one.
+            self._refresh_all(loads_known=False)
+            return
+        self._claim_all(list(databases.values()))
+        for space in self._database_of.keys() - databases.keys():
+            for identifier in [one for one in self._tables if one[:-1] == space]:
+                del self._tables[identifier]
+            self._drop_database(self._database_of[space])
+        self._database_of = databases
 
-    def _register(self, views: list[_View]) -> None:
+    def _register(self, views: list[ShownTable]) -> None:
         """Register the data source of each table with the session."""
         from icefloe.spark.statements.attached_source import source_class
 
         for view in views:
             self._session.register_source(source_class(view.format_name, self.catalog, view.identifier))
 
-    def _show(self, view: _View, *, replace: bool) -> None:
+    def _show(self, view: ShownTable, *, replace: bool) -> None:
         if replace:
             self.spark.sql(f"DROP TABLE IF EXISTS {view.database}.`{view.table}`")
         self._session.create_table(view.database, view.table, view.format_name, view.struct)
@@ -200,6 +236,10 @@ class AttachedCatalog:
     def _drop(self, identifier: Identifier) -> None:
         database, table, _ = self._tables.pop(identifier)
         self.spark.sql(f"DROP TABLE IF EXISTS {database}.`{table}`")
+
+    def _drop_database(self, database: str) -> None:
+        self.spark.sql(f"DROP DATABASE IF EXISTS {database} CASCADE")
+        self._databases.discard(database)
 
     def _claim_all(self, databases: list[str]) -> set[str]:
         """Create databases of attached tables, and return the ones that were not there."""
@@ -302,6 +342,12 @@ def detach(spark: Any, name: str = "lake") -> None:
 def attached_catalogs(spark: Any) -> dict[str, AttachedCatalog]:
     """Return the attached catalogs of a session by name."""
     return dict(_ATTACHED.get(session_key(active_session(spark)), {}))
+
+
+def _in_any_case(identifier: Identifier, listed: Iterable[Identifier]) -> Identifier | None:
+    """Return the listed identifier that differs in case alone, as in catalogs that store names in lower case."""
+    folded = [part.lower() for part in identifier]
+    return next((one for one in listed if [part.lower() for part in one] == folded), None)
 
 
 def _namespaces(catalog: Catalog, parent: Identifier = ()) -> list[Identifier]:

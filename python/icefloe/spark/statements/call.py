@@ -37,7 +37,7 @@ def call(statement: Statement, text: str) -> DataFrame:
     namespace = current.namespace if current is not None and current.catalog == lake.name else ()
     rows = procedure.run(Caller(lake.catalog, statement.spark, lake.name, namespace), arguments)
     if name in _MAKES_TABLES:
-        lake.refresh()
+        lake.follow_new_tables()
     frame: DataFrame = statement.spark.createDataFrame(rows, procedure.returns)
     return frame
 

@@ -106,7 +106,7 @@ def create_table(statement: Statement, text: str) -> None:
                 raise
     else:
         _create_with_rows(lake, identifier, made, frame, (schema, definition))
-    lake.refresh()
+    lake.follow_tables(identifier)
 
 
 def drop_table(statement: Statement, text: str) -> None:
@@ -122,7 +122,7 @@ def drop_table(statement: Statement, text: str) -> None:
     except NoSuchTableError:
         if not if_exists:
             raise
-    lake.refresh()
+    lake.follow_tables(identifier)
 
 
 def _properties_of_spark(statement: Statement, made: Definition) -> dict[str, str]:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from icefloe.expressions import BooleanExpression
     from icefloe.spark.statements.merge_clause import MergeClause
+    from icefloe.spark.statements.references import Reference
     from icefloe.spark.statements.statement import Statement
     from icefloe.table import Table
     from icefloe.table.row_level.merge import MergeResult
@@ -94,7 +95,7 @@ def merge(statement: Statement, text: str) -> DataFrame:
         )
         for clause in clauses:
             _add_clause(builder, scope, clause, partial=evolving)
-        return counts(statement, _executed(builder, table))
+        return counts(statement, _executed(builder, table, reference))
 
 
 def _can_filter_pairs(source: DataFrame, on: OnCondition) -> bool:
@@ -114,11 +115,12 @@ def _target_filter(
     return functools.reduce(And, [one.expression for one in found if one is not None]) if any(found) else None
 
 
-def _executed(builder: MergeBuilder, table: Table) -> MergeResult:
+def _executed(builder: MergeBuilder, table: Table, reference: Reference) -> MergeResult:
     result = builder.execute()
     if isinstance(table, EvolvedTable):
         # A merge that changes no row has committed nothing.
         table.transaction().commit_transaction()
+        reference.lake.follow_tables(reference.identifier)
     return result
 
 

@@ -41,7 +41,7 @@ def create_namespace(statement: Statement, text: str) -> None:
     except NamespaceAlreadyExistsError:
         if not if_not_exists:
             raise
-    lake.refresh()
+    lake.follow_namespaces()
 
 
 def _given_properties(cursor: Cursor) -> dict[str, str]:
@@ -88,7 +88,7 @@ def drop_namespace(statement: Statement, text: str) -> None:
     except NoSuchNamespaceError:
         if not if_exists:
             raise
-    lake.refresh()
+    lake.follow_namespaces()
 
 
 def alter_namespace(statement: Statement, text: str) -> None:
@@ -139,7 +139,7 @@ def refresh_table(statement: Statement, text: str) -> None:
     cursor.accept("TABLE")
     reference = statement.references.resolve(cursor.names())
     cursor.finish()
-    reference.lake.refresh()
+    reference.lake.follow_tables(reference.identifier)
 
 
 def _kind(cursor: Cursor) -> None:
