@@ -6,7 +6,8 @@ import pyarrow as pa
 import pytest
 from icefloe.catalog import load_catalog
 from icefloe.exceptions import ResolveError, ValidationError
-from icefloe.spark.maintenance.where import where, zone_of
+from icefloe.spark.maintenance.session_zone import zone_of
+from icefloe.spark.maintenance.where import where
 
 START = datetime(2026, 7, 1, tzinfo=timezone.utc)
 ZONE = "spark.sql.session.timeZone"
@@ -90,9 +91,79 @@ def test_other_columns_are_named(table):
         where("nowhere = 1", table.schema())
 
 
-@pytest.mark.parametrize(("name", "hours"), [("Z", 0), ("UTC+3", 3), ("-0:30", -0.5), ("Asia/Tokyo", 9)])
-def test_zones_are_regions_or_offsets(name, hours):
-    assert START.astimezone(zone_of(name)).utcoffset() == timedelta(hours=hours)
+ZONES = [
+    "Z",
+    "UTC+3",
+    "-0:30",
+    "Asia/Tokyo",
+    "GMT+1",
+    "UTC+01:00",
+    "UT-1:30",
+    "+01:02:03",
+    "-0530",
+    "+05:3",
+    "GMT0",
+    "+18:00",
+]
+SHORT_NAMES = [
+    "ACT",
+    "AET",
+    "AGT",
+    "ART",
+    "AST",
+    "BET",
+    "BST",
+    "CAT",
+    "CNT",
+    "CST",
+    "CTT",
+    "EAT",
+    "ECT",
+    "EST",
+    "HST",
+    "IET",
+    "IST",
+    "JST",
+    "MIT",
+    "MST",
+    "NET",
+    "NST",
+    "PLT",
+    "PNT",
+    "PRT",
+    "PST",
+    "SST",
+    "VST",
+]
+
+
+@pytest.mark.parametrize("name", ZONES + SHORT_NAMES)
+def test_zones_have_the_offsets_of_spark(spark, zone, name):
+    zone(name)
+    moments = [datetime(2026, month, 1, 12, tzinfo=timezone.utc) for month in (1, 7)]
+    listed = ", ".join(
+        f"date_format(timestamp_seconds({int(moment.timestamp())}), 'yyyy-MM-dd HH:mm:ss')" for moment in moments
+    )
+    local = [f"{moment.astimezone(zone_of(name)):%Y-%m-%d %H:%M:%S}" for moment in moments]
+    assert local == list(spark.sql(f"SELECT {listed}").first())
+
+
+@pytest.mark.parametrize("name", ["PST", "+01:02:03", "GMT+7"])
+def test_times_of_conditions_are_of_any_zone_of_spark(typed, spark, zone, name):
+    rows = spark_rows(typed, spark)  # pyarrow, which makes them, has fewer zones
+    zone(name)
+    condition = "at >= '2026-07-01 23:02:03' and at < '2026-07-02 11:02:03'"
+    found = typed.scan(where(condition, typed.schema(), spark)).to_arrow().column("number").to_pylist()
+    assert found == [row.number for row in rows.where(condition).collect()]
+    assert found != typed.scan(where(condition, typed.schema())).to_arrow().column("number").to_pylist()
+
+
+def test_a_condition_without_times_needs_no_zone(typed, spark, monkeypatch):
+    def fail(name):
+        raise AssertionError(name)
+
+    monkeypatch.setattr("icefloe.spark.maintenance.where.zone_of", fail)
+    assert typed.scan(where("number > 3", typed.schema(), spark)).count() == 8
 
 
 CONSTANTS = [

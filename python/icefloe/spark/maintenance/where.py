@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from datetime import datetime, timedelta, timezone, tzinfo
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
-from zoneinfo import ZoneInfo
 
 from icefloe.expressions import And, BooleanExpression, Not, Or
 from icefloe.expressions.filter import Filter
@@ -13,6 +11,7 @@ from icefloe.expressions.literals import DateLiteral, Literal, StringLiteral, Ti
 from icefloe.expressions.predicates import LiteralPredicate, SetPredicate, column_names, with_column
 from icefloe.expressions.terms import Reference
 from icefloe.spark.maintenance.rewrite_options import filter_text
+from icefloe.spark.maintenance.session_zone import zone_of
 from icefloe.types import TimestamptzType
 
 if TYPE_CHECKING:
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
 _EPOCH = datetime(1970, 1, 1)
 _ZONE = "spark.sql.session.timeZone"
-_OFFSET = re.compile(r"(?:GMT|UTC|UT)?([+-])(\d{1,2})(?::(\d{2}))?")
 
 
 def where(condition: str, schema: Schema, spark: Any = None, *, case_sensitive: bool = False) -> BooleanExpression:
@@ -43,26 +41,11 @@ def where(condition: str, schema: Schema, spark: Any = None, *, case_sensitive: 
 
         condition = fold(condition, spark)
     expression = Filter.of(filter_text(condition), schema).expression
-    zone = zone_of("UTC" if spark is None else spark.conf.get(_ZONE))
+    zone = "UTC" if spark is None else spark.conf.get(_ZONE)
     return _resolved(expression, schema, zone, case_sensitive=case_sensitive)
 
 
-def zone_of(name: str) -> tzinfo:
-    """Return the time zone of a name of Spark: a region, or an offset.
-
-    >>> print(zone_of("+02:00"), zone_of("GMT-8"), zone_of("Europe/Oslo"))
-    UTC+02:00 UTC-08:00 Europe/Oslo
-    """
-    offset = _OFFSET.fullmatch(name)
-    if offset is None:
-        return ZoneInfo("UTC" if name == "Z" else name)
-    shift = timedelta(hours=int(offset[2]), minutes=int(offset[3] or 0))
-    return timezone(-shift if offset[1] == "-" else shift)
-
-
-def _resolved(
-    expression: BooleanExpression, schema: Schema, zone: tzinfo, *, case_sensitive: bool
-) -> BooleanExpression:
+def _resolved(expression: BooleanExpression, schema: Schema, zone: str, *, case_sensitive: bool) -> BooleanExpression:
     if isinstance(expression, (And, Or)):
         sides = (expression.left, expression.right)
         left, right = (_resolved(side, schema, zone, case_sensitive=case_sensitive) for side in sides)
@@ -87,7 +70,7 @@ def _with_literals(predicate: Any, changed: Callable[[Literal], Literal]) -> Boo
     return predicate  # type: ignore[no-any-return]
 
 
-def _in_zone(value: Literal, zone: tzinfo) -> Literal:
+def _in_zone(value: Literal, zone: str) -> Literal:
     """Return a time without an offset with the offset of the zone; other literals as they are."""
     try:
         moment = _moment(value)
@@ -95,7 +78,7 @@ def _in_zone(value: Literal, zone: tzinfo) -> Literal:
         return value
     if moment is None or moment.tzinfo is not None:
         return value
-    return StringLiteral(moment.replace(tzinfo=zone).isoformat())
+    return StringLiteral(moment.replace(tzinfo=zone_of(zone)).isoformat())
 
 
 def _moment(value: Literal) -> datetime | None:
