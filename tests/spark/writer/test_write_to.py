@@ -278,3 +278,13 @@ def test_check_ordering_refuses_columns_in_another_order(frame, new_table):
         icefloe.spark.write(frame.select("name", "id", "kind"), table, options={"check-ordering": "true"})
     icefloe.spark.write(frame.select("name", "id", "kind"), table)
     assert table.scan().count() == 20
+
+
+def test_partitioned_by_names_a_column_in_its_case_in_a_session_that_distinguishes_it(spark, catalog, name):
+    session = spark.newSession()
+    session.conf.set("spark.sql.caseSensitive", "true")
+    rows = session.createDataFrame([(1, 2)], "id long, ID long")
+    icefloe.spark.write_to(rows, name, catalog).partitioned_by("ID").create()
+    table = catalog.load_table(name)
+    assert [table.schema().find_column_name(field.source_id) for field in table.spec().fields] == ["ID"]
+    assert table.scan().to_arrow().to_pylist() == [{"id": 1, "ID": 2}]

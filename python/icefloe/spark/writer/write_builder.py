@@ -10,7 +10,7 @@ from icefloe.catalog.catalog import Catalog
 from icefloe.exceptions import ValidationError
 from icefloe.expressions import BooleanExpression
 from icefloe.spark.arguments import checked_frame
-from icefloe.spark.session import current_user
+from icefloe.spark.session import current_user, is_case_sensitive
 from icefloe.spark.types.from_spark import schema_from_spark
 from icefloe.spark.types.nullability import nullable
 from icefloe.spark.writer.commit import FileChange, WriteMode, summary_properties
@@ -201,12 +201,13 @@ class WriteBuilder:
             )
         # As in Spark, columns and fields of a new table may be null.
         schema = schema_from_spark(nullable(self._frame.schema))
-        properties = {"owner": current_user(self._frame.sparkSession), **self._properties}
+        spark = self._frame.sparkSession
+        properties = {"owner": current_user(spark), **self._properties}
         transaction = start(
             self._table.name() if isinstance(self._table, Table) else self._table,
             schema,
             location=properties.pop(_LOCATION, None),
-            partition_spec=partition_spec(schema, self._partitioning),
+            partition_spec=partition_spec(schema, self._partitioning, case_sensitive=is_case_sensitive(spark)),
             properties=properties,
         )
         destination = SnapshotDestination(branch=MAIN, snapshot_properties=summary_properties(options))
