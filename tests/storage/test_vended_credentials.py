@@ -59,6 +59,45 @@ def test_expired_credentials_are_renewed_once_and_kept(s3, bucket, lender):
     assert (headers["authorization"], headers["x-tenant"]) == ("Bearer catalog-token", "blue")
 
 
+@pytest.mark.parametrize("prefix", ["s3", "", "s3://{bucket}", "s3://{bucket}/warehouse/"])
+def test_renewed_credentials_have_the_longest_prefix_of_the_table(s3, bucket, lender, prefix):
+    far = now_ms() + HOUR_MS
+    lender.credentials = [
+        s3_credentials(s3, prefix=prefix.format(bucket=bucket), expires_ms=far),
+        s3_credentials(s3, prefix=f"s3://{bucket}/elsewhere/a/long/path/", expires_ms=far, secret="of-another-table"),
+        s3_credentials(s3, prefix=f"s3://{bucket}/warehouse/table/data/", expires_ms=far, secret="of-a-part"),
+    ]
+    table = {"client.refresh-credentials-location": f"s3://{bucket}/warehouse/table/"}
+    io = _core.FileIo(lent_properties(s3, lender, **table))
+    io.write(f"s3://{bucket}/warehouse/table/1", b"data", overwrite=False)
+    assert io.read(f"s3://{bucket}/warehouse/table/1") == b"data"
+    assert len(lender.requests) == 1
+
+
+def test_first_of_renewed_credentials_with_one_prefix_is_used(s3, bucket, lender):
+    far, prefix = now_ms() + HOUR_MS, f"s3://{bucket}/"
+    lender.credentials = [
+        s3_credentials(s3, prefix=prefix, expires_ms=far),
+        s3_credentials(s3, prefix=prefix, expires_ms=far, secret="of-the-second"),
+        s3_credentials(s3, prefix=f"s3a://{bucket}/warehouse/", expires_ms=far, secret="of-another-scheme"),
+    ]
+    table = {"client.refresh-credentials-location": f"s3://{bucket}/warehouse/"}
+    _core.FileIo(lent_properties(s3, lender, **table)).write(f"s3://{bucket}/one", b"data", overwrite=False)
+
+
+def test_renewed_credentials_of_another_scheme_of_the_service_are_used(s3, bucket, lender):
+    lender.credentials = [s3_credentials(s3, prefix=f"s3://{bucket}/", expires_ms=now_ms() + HOUR_MS)]
+    table = {"client.refresh-credentials-location": f"s3a://{bucket}/warehouse/"}
+    _core.FileIo(lent_properties(s3, lender, **table)).write(f"s3a://{bucket}/one", b"data", overwrite=False)
+
+
+def test_renewed_credentials_for_other_locations_are_an_error(s3, bucket, lender):
+    lender.credentials = [s3_credentials(s3, prefix=f"s3://{bucket}/elsewhere/", expires_ms=now_ms() + HOUR_MS)]
+    table = {"client.refresh-credentials-location": f"s3://{bucket}/warehouse/"}
+    with pytest.raises(StorageError, match=rf"expected credentials for s3://{bucket}/warehouse/, got them for \["):
+        _core.FileIo(lent_properties(s3, lender, **table)).read(f"s3://{bucket}/warehouse/1")
+
+
 def test_credentials_about_to_expire_are_renewed_before(s3, bucket, lender):
     lender.credentials = [s3_credentials(s3, prefix="s3", expires_ms=now_ms() + 60_000)]
     io = _core.FileIo(lent_properties(s3, lender))

@@ -40,6 +40,9 @@ REFRESH_ENDPOINTS = (
 )
 """Properties with an address of a REST catalog that renews lent credentials, which the store requests by itself."""
 
+CREDENTIALS_LOCATION = "client.refresh-credentials-location"
+"""The property with the table's location, which selects one of several renewed credentials."""
+
 
 class FileIO:
     """Access to files, defined by properties; picklable to other processes.

@@ -45,6 +45,10 @@ def test_lent_credentials_are_renewed_at_the_servers_endpoint(server, connect, s
         "s3.secret-access-key": s3.secret_key,
         "s3.session-token-expires-at-ms": str(now_ms + 3_600_000),
     }
+    renewed = [
+        {"prefix": location, "config": fresh},
+        {"prefix": f"s3://{bucket}/elsewhere/a/long/path", "config": {**fresh, "s3.secret-access-key": "wrong"}},
+    ]
     server.configure(endpoints=[f"GET {ENDPOINT}", f"POST {ENDPOINT}", f"GET {ENDPOINT}/credentials"])
     ServedTable(
         server,
@@ -52,7 +56,7 @@ def test_lent_credentials_are_renewed_at_the_servers_endpoint(server, connect, s
         config={"s3.endpoint": s3.endpoint, "s3.region": "us-east-1"},
         **{"storage-credentials": [{"prefix": location, "config": expired}]},
     )
-    server.on("GET", f"{TABLE}/credentials", Answer({"storage-credentials": [{"prefix": location, "config": fresh}]}))
+    server.on("GET", f"{TABLE}/credentials", Answer({"storage-credentials": renewed}))
     catalog = connect(token="of-the-user", **{"header.x-tenant": "blue"})
     table = catalog.load_table("db.t")
     table.append(pa.table({"id": [1]}))

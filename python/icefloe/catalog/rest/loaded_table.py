@@ -33,6 +33,14 @@ class LoadedTable:
     config: dict[str, str] = field(default_factory=dict, repr=False)
     credentials: tuple[StorageCredential, ...] = field(default=(), repr=False)
 
+    def storage_location(self) -> str:
+        """Return the directory whose credentials are used: the one of the metadata file, and of a staged table its location.
+
+        All versions of a table share it, so they share one client.
+        """
+        location = self.metadata_location.rpartition("/")[0] or self.metadata.location.rstrip("/")
+        return f"{location}/"
+
 
 def loaded_table(requests: Requests, call: Call, endpoint: str, levels: Identifier, reply: Reply) -> LoadedTable:
     """Return the table in a reply.

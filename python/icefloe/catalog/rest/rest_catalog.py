@@ -337,7 +337,7 @@ class RestCatalog(Catalog):
             self.properties,
             loaded.config,
             loaded.credentials,
-            loaded.metadata_location or loaded.metadata.location,
+            loaded.storage_location(),
             endpoint=endpoints.path(LOAD_CREDENTIALS, levels[:-1], levels[-1]) if offered else None,
             headers=self._headers() if authentication is not None else None,
             working_directory=self._working_directory,

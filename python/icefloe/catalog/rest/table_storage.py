@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from icefloe.catalog.rest.property_names import HEADER_PREFIX, TOKEN, URI
 from icefloe.exceptions import FeatureUnsupportedError
 from icefloe.io import load_file_io
-from icefloe.io.file_io import STORAGE_PREFIXES
+from icefloe.io.file_io import CREDENTIALS_LOCATION, STORAGE_PREFIXES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -82,7 +82,7 @@ def table_file_io(  # noqa: PLR0913 - each is one source of properties
         catalog: Properties of the catalog.
         config: Properties in the server's reply, which replace those of the catalog.
         credentials: Credentials in the server's reply, which replace both.
-        location: A location of the table.
+        location: The location whose credentials are used, also after they are renewed.
         endpoint: The address that renews lent credentials, None if the server has none.
         headers: Headers that authenticate requests to that address, None if they differ in each request.
         working_directory: The directory that relative locations start from.
@@ -101,7 +101,10 @@ def table_file_io(  # noqa: PLR0913 - each is one source of properties
             properties.pop(refresh, None)
         elif refresh not in properties and expires and endpoint is not None:
             properties[refresh] = endpoint
-    if headers is not None and (signs or any(name in properties for name in _REFRESH_ENDPOINTS.values())):
+    renews = any(name in properties for name in _REFRESH_ENDPOINTS.values())
+    if renews:
+        properties[CREDENTIALS_LOCATION] = location
+    if headers is not None and (signs or renews):
         properties[URI] = catalog[URI]
         properties |= {f"{HEADER_PREFIX}{name.lower()}": value for name, value in headers.items()}
         properties.pop(TOKEN, None)

@@ -12,6 +12,7 @@ mod azure;
 mod client;
 mod content;
 mod create;
+mod credential_scope;
 mod directories;
 mod exclusive;
 mod file_io;

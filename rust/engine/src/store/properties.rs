@@ -145,5 +145,6 @@ fn is_secret(name: &str) -> bool {
         "proxy-uri",
         "header.",
     ];
-    !name.ends_with("-endpoint") && MARKS.iter().any(|mark| name.contains(mark))
+    let is_address = name.ends_with("-endpoint") || name.ends_with("-location");
+    !is_address && MARKS.iter().any(|mark| name.contains(mark))
 }

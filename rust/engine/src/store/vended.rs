@@ -11,6 +11,7 @@ use serde::Deserialize;
 use tokio::sync::Mutex;
 
 use super::client::install_tls_provider;
+use super::credential_scope::Scope;
 use super::properties::{Properties, invalid};
 use crate::error::Result;
 use crate::runtime::environment::{self, now_ms};
@@ -43,8 +44,7 @@ pub(super) struct Lent<C> {
 /// Renewed credentials of one bucket or account.
 pub(super) struct Vended<C> {
     lent: Lent<C>,
-    /// A location that the credentials must cover.
-    location: String,
+    scope: Scope,
     /// The bucket or account that `read` needs.
     account: String,
     address: url::Url,
@@ -55,7 +55,7 @@ pub(super) struct Vended<C> {
 
 impl<C> std::fmt::Debug for Vended<C> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "credentials of {} from {}", self.location, self.address)
+        write!(formatter, "credentials of {} from {}", self.scope.location(), self.address)
     }
 }
 
@@ -78,7 +78,7 @@ impl<C: Send + Sync + 'static> Vended<C> {
     /// `InvalidArgument` naming a property.
     pub(super) fn new(
         lent: Lent<C>,
-        location: String,
+        store: String,
         account: &str,
         properties: Properties<'_>,
     ) -> Result<Option<Arc<Self>>> {
@@ -95,7 +95,7 @@ impl<C: Send + Sync + 'static> Vended<C> {
             // Credentials without an expiry may have expired.
             held: Mutex::new(held.filter(|(_, expires)| expires.is_some())),
             account: account.to_owned(),
-            location,
+            scope: Scope::new(store, properties),
             lent,
         })))
     }
@@ -132,16 +132,15 @@ impl<C: Send + Sync + 'static> Vended<C> {
         Err((format!("expected status 200, got {status}"), passing))
     }
 
-    /// Return the credentials with the longest prefix of the location.
+    /// Return the credentials in a response that cover the scope.
     fn fitting(&self, body: &[u8]) -> std::result::Result<Expiring<C>, String> {
         let answer: Answer = serde_json::from_slice(body)
             .map_err(|error| format!("expected a list of storage-credentials: {error}"))?;
-        let fitting = answer.credentials.iter().filter(|it| covers(&it.prefix, &self.location));
-        let best = fitting.max_by_key(|it| it.prefix.len());
+        let best = self.scope.best(&answer.credentials, |it| &it.prefix);
         let found = best.and_then(|it| (self.lent.read)(Properties(&it.config), &self.account));
         found.ok_or_else(|| {
             let prefixes: Vec<_> = answer.credentials.iter().map(|it| it.prefix.as_str()).collect();
-            format!("expected credentials for {}, got them for {prefixes:?}", self.location)
+            format!("expected credentials for {}, got them for {prefixes:?}", self.scope.location())
         })
     }
 }
@@ -172,19 +171,6 @@ impl<C: Send + Sync + 'static> CredentialProvider for Vended<C> {
                 store: self.lent.service,
                 source: format!("renewing credentials at {}: {reason}", self.address).into(),
             }),
-        }
-    }
-}
-
-/// Return whether credentials for `prefix` cover `location`: a prefix of it, or the name of the service.
-fn covers(prefix: &str, location: &str) -> bool {
-    let scheme = location.split("://").next().unwrap_or(location);
-    match prefix.split_once("://") {
-        None => prefix.starts_with(scheme),
-        Some((_, rest)) => {
-            let own = location.split_once("://").map_or("", |(_, own)| own);
-            let (prefix, own) = (rest.trim_end_matches('/'), own.trim_end_matches('/'));
-            prefix.is_empty() || prefix == own || prefix.starts_with(&format!("{own}/"))
         }
     }
 }
@@ -236,19 +222,4 @@ pub(super) fn client() -> Result<reqwest::Client> {
 /// Return a property in milliseconds.
 pub(super) fn milliseconds(properties: Properties<'_>, name: &str) -> Option<u64> {
     properties.text(&[name])?.trim().parse().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::covers;
-
-    #[test]
-    fn credentials_are_good_below_their_prefix() {
-        assert!(covers("s3", "s3://bucket"));
-        assert!(covers("s3://bucket", "s3://bucket"));
-        assert!(covers("s3://bucket/warehouse/table", "s3://bucket"));
-        assert!(covers("s3a://bucket/", "s3://bucket"));
-        assert!(!covers("s3://bucket2/warehouse", "s3://bucket"));
-        assert!(!covers("gs", "s3://bucket"));
-    }
 }
