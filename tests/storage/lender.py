@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import threading
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 
@@ -20,6 +21,20 @@ class Lender:
     statuses: list[int] = field(default_factory=list)
     requests: list[tuple[str, dict[str, str]]] = field(default_factory=list)
     address: str = ""
+    asked: threading.Event = field(default_factory=threading.Event)
+    answers: threading.Event = field(default_factory=threading.Event)
+
+    def __post_init__(self) -> None:
+        self.answers.set()
+
+    @contextlib.contextmanager
+    def answering_late(self):
+        """Answer requests that arrive in the block at its end."""
+        self.answers.clear()
+        try:
+            yield
+        finally:
+            self.answers.set()
 
 
 class LenderHandler(BaseHTTPRequestHandler):
@@ -27,6 +42,8 @@ class LenderHandler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:  # the name that the server looks for
         self.lender.requests.append((self.path, {key.lower(): value for key, value in self.headers.items()}))
+        self.lender.asked.set()
+        self.lender.answers.wait()
         status = self.lender.statuses.pop(0) if self.lender.statuses else 200
         body = json.dumps({"storage-credentials": self.lender.credentials}).encode()
         self.send_response(status)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from icefloe import _core
@@ -98,13 +99,61 @@ def test_renewed_credentials_for_other_locations_are_an_error(s3, bucket, lender
         _core.FileIo(lent_properties(s3, lender, **table)).read(f"s3://{bucket}/warehouse/1")
 
 
+def soon_to_expire(s3, lender: Lender, left_ms: int) -> _core.FileIo:
+    """Return access whose credentials are valid for this long."""
+    own = {"s3.access-key-id": s3.access_key, "s3.secret-access-key": s3.secret_key}
+    return _core.FileIo(
+        lent_properties(s3, lender, **own, **{"s3.session-token-expires-at-ms": str(now_ms() + left_ms)})
+    )
+
+
 def test_credentials_about_to_expire_are_renewed_before(s3, bucket, lender):
+    lender.credentials = [s3_credentials(s3, prefix="s3", expires_ms=now_ms() + HOUR_MS)]
+    io = soon_to_expire(s3, lender, 60_000)
+    io.write(f"s3://{bucket}/soon", b"data", overwrite=False)
+    assert len(lender.requests) == 1
+    assert io.read(f"s3://{bucket}/soon") == b"data"
+    assert len(lender.requests) == 1
+
+
+def test_failed_renewal_of_valid_credentials_is_not_repeated_by_each_request(s3, bucket, lender):
+    io = soon_to_expire(s3, lender, 60_000)
+    lender.statuses = [503] * 8
+    for number in range(5):
+        io.write(f"s3://{bucket}/{number}", b"data", overwrite=False)
+    assert len(lender.requests) == 1
+
+
+def test_short_credentials_are_not_renewed_by_each_request(s3, bucket, lender):
     lender.credentials = [s3_credentials(s3, prefix="s3", expires_ms=now_ms() + 60_000)]
     io = _core.FileIo(lent_properties(s3, lender))
+    for number in range(5):
+        io.write(f"s3://{bucket}/{number}", b"data", overwrite=False)
+    assert len(lender.requests) == 1
+
+
+def test_failed_renewal_is_repeated_before_the_credentials_expire(s3, bucket, lender):
+    lender.credentials = [s3_credentials(s3, prefix="s3", expires_ms=now_ms() + HOUR_MS)]
+    lender.statuses = [503]
+    left_ms = 6_000
+    io = soon_to_expire(s3, lender, left_ms)
     io.write(f"s3://{bucket}/soon", b"data", overwrite=False)
-    requests_before = len(lender.requests)
+    assert len(lender.requests) == 1
+    time.sleep(left_ms / 4 / 1_000)
     assert io.read(f"s3://{bucket}/soon") == b"data"
-    assert len(lender.requests) > requests_before
+    assert len(lender.requests) == 2
+
+
+def test_valid_credentials_are_used_while_one_request_renews_them(s3, bucket, lender):
+    io = soon_to_expire(s3, lender, 60_000)
+    lender.credentials = [s3_credentials(s3, prefix="s3", expires_ms=now_ms() + HOUR_MS)]
+    with ThreadPoolExecutor(2) as pool, lender.answering_late():
+        first = pool.submit(io.write, f"s3://{bucket}/first", b"data", overwrite=False)
+        assert lender.asked.wait(timeout=20)
+        pool.submit(io.write, f"s3://{bucket}/second", b"data", overwrite=False).result(timeout=20)
+        assert not first.done()
+    first.result()
+    assert len(lender.requests) == 1
 
 
 def test_good_credentials_ask_nobody_and_outlive_a_lender_that_fails(s3, bucket, lender):

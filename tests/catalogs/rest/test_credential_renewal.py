@@ -22,6 +22,7 @@ from tests.storage.servers import Proxy, Relay, serving
 # Storage requests that credentials are good for: more than a client has in flight at once.
 GOOD_FOR = 100
 FILES = 150
+LIFETIME_MS = 5
 
 
 class Gate(Proxy):
@@ -36,14 +37,14 @@ class Gate(Proxy):
         self.refused = 0
 
     def lend(self, location):
-        """Return new credentials, which expire in a minute by the clock and sooner by the number of requests."""
+        """Return new credentials, which expire at once by the clock: each storage request renews them, or uses those of another."""
         with self.lock:
             self.lent.append(self.passed)
             config = {
                 "s3.access-key-id": self.storage.access_key,
                 "s3.secret-access-key": self.storage.secret_key,
                 "s3.session-token": f"session-{len(self.lent) - 1}",
-                "s3.session-token-expires-at-ms": str(time.time_ns() // 1_000_000 + 60_000),
+                "s3.session-token-expires-at-ms": str(time.time_ns() // 1_000_000 + LIFETIME_MS),
             }
         return [{"prefix": location, "config": config}]
 
@@ -118,6 +119,7 @@ def test_credentials_are_renewed_in_one_long_write_and_one_long_read(table, gate
 def test_handle_of_expired_credentials_reads_and_commits(table, gate):
     table.append(pa.table({"id": [1]}))
     gate.passed += GOOD_FOR
+    time.sleep(2 * LIFETIME_MS / 1_000)
     assert table.scan().count() == 1
     table.append(pa.table({"id": [2]}))
     assert sorted(table.scan().to_arrow().column("id").to_pylist()) == [1, 2]

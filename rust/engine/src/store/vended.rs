@@ -2,13 +2,12 @@
 //! endpoint.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use object_store::CredentialProvider;
 use serde::Deserialize;
-use tokio::sync::Mutex;
 
 use super::client::install_tls_provider;
 use super::credential_scope::Scope;
@@ -17,7 +16,9 @@ use crate::error::Result;
 use crate::runtime::environment::{self, now_ms};
 
 /// Credentials are renewed this long before they expire.
-const MARGIN: Duration = Duration::from_secs(300);
+const MARGIN_MS: u64 = 300_000;
+/// The longest time between two renewals of credentials that are valid.
+const LONGEST_PAUSE_MS: u64 = 10_000;
 const ATTEMPTS: u32 = 4;
 const FIRST_WAIT: Duration = Duration::from_millis(100);
 /// Timeout of one response.
@@ -50,7 +51,46 @@ pub(super) struct Vended<C> {
     address: url::Url,
     headers: Vec<(String, String)>,
     client: reqwest::Client,
-    held: Mutex<Option<Expiring<Arc<C>>>>,
+    held: Mutex<Held<C>>,
+    /// Held by the storage request that renews the credentials.
+    renewal: tokio::sync::Mutex<()>,
+}
+
+/// The credentials in use.
+struct Held<C> {
+    credentials: Option<Expiring<Arc<C>>>,
+    /// Valid credentials are not renewed before.
+    next_renewal_ms: u64,
+}
+
+/// The use of the credentials in use, now.
+enum Usable<C> {
+    /// They need no renewal now.
+    Fresh(Arc<C>),
+    /// They are valid and due for renewal.
+    Valid(Arc<C>),
+    Expired,
+}
+
+impl<C> Held<C> {
+    fn usable(&self, now: u64) -> Usable<C> {
+        let Some((credentials, expires)) = &self.credentials else { return Usable::Expired };
+        let credentials = Arc::clone(credentials);
+        match expires.map(|at| at.saturating_sub(now)) {
+            Some(0) => Usable::Expired,
+            Some(left) if left <= MARGIN_MS && now >= self.next_renewal_ms => {
+                Usable::Valid(credentials)
+            }
+            _ => Usable::Fresh(credentials),
+        }
+    }
+
+    /// Set the time of the next renewal after a renewal, successful or not.
+    fn postpone(&mut self, now: u64) {
+        let expires = self.credentials.as_ref().and_then(|(_, expires)| *expires);
+        let left = expires.map_or(0, |at| at.saturating_sub(now));
+        self.next_renewal_ms = now.saturating_add(LONGEST_PAUSE_MS.min(left / 4));
+    }
 }
 
 impl<C> std::fmt::Debug for Vended<C> {
@@ -92,22 +132,62 @@ impl<C: Send + Sync + 'static> Vended<C> {
             address: address(lent.endpoint, endpoint, CATALOG_URI, properties)?,
             headers: headers(properties),
             client: client()?,
-            // Credentials without an expiry may have expired.
-            held: Mutex::new(held.filter(|(_, expires)| expires.is_some())),
+            held: Mutex::new(Held {
+                // Credentials without an expiry may have expired.
+                credentials: held.filter(|(_, expires)| expires.is_some()),
+                next_renewal_ms: 0,
+            }),
+            renewal: tokio::sync::Mutex::default(),
             account: account.to_owned(),
             scope: Scope::new(store, properties),
             lent,
         })))
     }
 
-    /// Return the response of the catalog, with retries after transient failures.
-    async fn renewed(&self) -> std::result::Result<Expiring<C>, String> {
+    fn usable(&self) -> Usable<C> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).usable(now_ms())
+    }
+
+    /// Return the credentials in use after a renewal, unless another storage request has renewed them already.
+    async fn renewed_once(&self) -> object_store::Result<Arc<C>> {
+        loop {
+            let attempts = match self.usable() {
+                Usable::Fresh(credentials) => return Ok(credentials),
+                // A storage request that can be sent now does not wait for a catalog that fails.
+                Usable::Valid(_) => 1,
+                Usable::Expired => ATTEMPTS,
+            };
+            let renewed = self.renewed(attempts).await;
+            let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+            let outcome = renewed.map(|(credentials, expires)| {
+                let credentials = Arc::new(credentials);
+                held.credentials = Some((Arc::clone(&credentials), expires));
+                credentials
+            });
+            held.postpone(now_ms());
+            match outcome {
+                Ok(credentials) => return Ok(credentials),
+                Err(reason) if attempts == ATTEMPTS => return Err(self.failed(&reason)),
+                Err(_) => {}
+            }
+        }
+    }
+
+    fn failed(&self, reason: &str) -> object_store::Error {
+        object_store::Error::Generic {
+            store: self.lent.service,
+            source: format!("renewing credentials at {}: {reason}", self.address).into(),
+        }
+    }
+
+    /// Return the credentials of the catalog, after at most this many requests if it fails for a moment.
+    async fn renewed(&self, attempts: u32) -> std::result::Result<Expiring<C>, String> {
         let mut wait = FIRST_WAIT;
         let mut attempt = 1;
         loop {
             match self.request().await {
                 Ok(body) => return self.fitting(&body),
-                Err((reason, passing)) if !passing || attempt == ATTEMPTS => return Err(reason),
+                Err((reason, passing)) if !passing || attempt >= attempts => return Err(reason),
                 Err(_) => environment::sleep(wait).await,
             }
             attempt += 1;
@@ -150,28 +230,16 @@ impl<C: Send + Sync + 'static> CredentialProvider for Vended<C> {
     type Credential = C;
 
     async fn get_credential(&self) -> object_store::Result<Arc<C>> {
-        // Held during the request, so that concurrent users of expired credentials renew them once.
-        let mut held = self.held.lock().await;
-        let now = now_ms();
-        let left = held.as_ref().map(|(_, expires)| expires.map(|at| at.saturating_sub(now)));
-        let margin = u64::try_from(MARGIN.as_millis()).unwrap_or(u64::MAX);
-        if let (Some((credentials, _)), Some(left)) = (held.as_ref(), left)
-            && left.is_none_or(|left| left > margin)
-        {
-            return Ok(Arc::clone(credentials));
-        }
-        match (self.renewed().await, held.as_ref(), left.flatten()) {
-            (Ok((credentials, expires)), _, _) => {
-                let credentials = Arc::new(credentials);
-                *held = Some((Arc::clone(&credentials), expires));
-                Ok(credentials)
-            }
-            (Err(_), Some((credentials, _)), Some(1..)) => Ok(Arc::clone(credentials)),
-            (Err(reason), _, _) => Err(object_store::Error::Generic {
-                store: self.lent.service,
-                source: format!("renewing credentials at {}: {reason}", self.address).into(),
-            }),
-        }
+        let _renewal = match self.usable() {
+            Usable::Fresh(credentials) => return Ok(credentials),
+            // Other storage requests use valid credentials while one renews them.
+            Usable::Valid(credentials) => match self.renewal.try_lock() {
+                Ok(renewal) => renewal,
+                Err(_) => return Ok(credentials),
+            },
+            Usable::Expired => self.renewal.lock().await,
+        };
+        self.renewed_once().await
     }
 }
 
