@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use icefloe_engine::runtime::block_on;
@@ -18,13 +19,18 @@ struct Server {
 impl Server {
     /// A server that answers each method with a status.
     fn start(status: fn(&str) -> u16) -> Self {
+        Self::pausing(status, Duration::ZERO)
+    }
+
+    /// A server that waits this long before it reads the body of a request.
+    fn pausing(status: fn(&str) -> u16, pause: Duration) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let seen = Arc::new(Mutex::new(Vec::new()));
         let requests = Arc::clone(&seen);
         std::thread::spawn(move || {
             for connection in listener.incoming() {
-                answer(&connection.unwrap(), status, &requests);
+                answer(&connection.unwrap(), status, pause, &requests);
             }
         });
         Self { address, seen }
@@ -35,7 +41,12 @@ impl Server {
     }
 }
 
-fn answer(connection: &TcpStream, status: fn(&str) -> u16, seen: &Mutex<Vec<String>>) {
+fn answer(
+    connection: &TcpStream,
+    status: fn(&str) -> u16,
+    pause: Duration,
+    seen: &Mutex<Vec<String>>,
+) {
     let mut reader = BufReader::new(connection);
     let mut lines = Vec::new();
     loop {
@@ -50,6 +61,7 @@ fn answer(connection: &TcpStream, status: fn(&str) -> u16, seen: &Mutex<Vec<Stri
     }
     let length = lines.iter().find_map(|line| line.strip_prefix("content-length:"));
     let length = length.map_or(0, |length| length.trim().parse().unwrap());
+    std::thread::sleep(pause);
     reader.read_exact(&mut vec![0; length]).unwrap();
     let method = lines[0].split(' ').next().unwrap().to_owned();
     seen.lock().unwrap().push(lines[0].clone());
@@ -77,6 +89,37 @@ fn objects_of_unknown_existence_are_not_overwritten() {
     let written = block_on(io.write("s3://bucket/key", Bytes::from_static(b"new"), false));
     assert!(written.is_err());
     assert!(server.seen().iter().all(|request| request.starts_with("head")), "{:?}", server.seen());
+}
+
+/// Bytes that take longer than one second of the timeout to send to a server that reads slowly.
+const UPLOAD_BYTES: usize = 16 << 20;
+
+fn impatient(address: &str) -> FileIo {
+    io(&[
+        ("s3.endpoint", address),
+        ("s3.anonymous", "true"),
+        ("s3.request-timeout", "1"),
+        ("s3.retry.num-retries", "0"),
+    ])
+}
+
+#[test]
+fn request_timeout_does_not_count_the_sending_of_a_body() {
+    let server = Server::pausing(|_| 200, Duration::from_secs(2));
+    let io = impatient(&server.address);
+    block_on(io.write("s3://bucket/key", Bytes::from(vec![7; UPLOAD_BYTES]), true)).unwrap();
+    assert_eq!(server.seen(), ["put /bucket/key http/1.1"]);
+}
+
+#[test]
+fn request_timeout_bounds_the_wait_for_a_reply() {
+    let server = Server::pausing(|_| 200, Duration::from_secs(3600));
+    let io = impatient(&server.address);
+    let started = Instant::now();
+    let sent = block_on(io.write("s3://bucket/key", Bytes::from_static(b"few"), true));
+    let error = sent.unwrap_err().to_string();
+    assert!(error.contains("the server sent nothing for 1.0 seconds"), "{error}");
+    assert!(started.elapsed() >= Duration::from_secs(1));
 }
 
 const ENDPOINT: &str = "ICEFLOE_TEST_ENDPOINT";

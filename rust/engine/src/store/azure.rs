@@ -106,7 +106,7 @@ pub(super) fn store(authority: &str, properties: Properties<'_>) -> Result<Arc<d
         .with_allow_http(insecure)
         .with_client_options(client_options(properties, "adls.")?.with_allow_http(insecure))
         .with_retry(retries(properties, "adls.")?)
-        .with_http_connector(Connector);
+        .with_http_connector(Connector::new(properties, "adls.")?);
     Ok(Arc::new(builder.build().map_err(|error| {
         let reason = properties.redact(error.to_string());
         invalid("adls properties", &reason)

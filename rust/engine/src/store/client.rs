@@ -6,16 +6,21 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use object_store::client::{
-    HttpClient, HttpConnector, HttpError, HttpRequest, HttpResponse, HttpService, ReqwestConnector,
+    HttpClient, HttpConnector, HttpError, HttpRequest, HttpResponse, HttpResponseBody, HttpService,
+    ReqwestConnector,
 };
 use object_store::{BackoffConfig, ClientOptions, RetryConfig};
 
 use super::properties::Properties;
+use super::silence::{Bounded, silent};
 use crate::error::Result;
+use crate::runtime::environment;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The longest pause of a server.
 const SILENCE_TIMEOUT: Duration = Duration::from_secs(60);
+/// Bytes of a request's body that are sent in a second at least; the server cannot answer before it has all of them.
+const LEAST_UPLOAD_RATE: f64 = 65_536.0;
 const RETRIES: u64 = 6;
 const FIRST_WAIT_MS: u64 = 100;
 const LONGEST_WAIT_MS: u64 = 20_000;
@@ -35,11 +40,11 @@ pub(super) fn client_options(properties: Properties<'_>, prefix: &str) -> Result
     // All values are checked at the first use of any.
     read_ahead_bytes(properties, prefix)?;
     let connect = properties.seconds(&named("connect-timeout"))?.unwrap_or(CONNECT_TIMEOUT);
-    let silence = properties.seconds(&named("request-timeout"))?.unwrap_or(SILENCE_TIMEOUT);
     let mut options = ClientOptions::new()
         .with_connect_timeout(connect)
         .with_timeout_disabled()
-        .with_read_timeout(silence)
+        // It would count the time in which a request's body is sent; the connector has its own.
+        .with_read_timeout_disabled()
         .with_pool_max_idle_per_host(IDLE_CONNECTIONS)
         .with_pool_idle_timeout(Duration::from_secs(30));
     if let Some(proxy) = properties.address(&named("proxy-uri"))? {
@@ -95,24 +100,39 @@ pub(super) fn install_tls_provider() {
 }
 
 /// Connects with the TLS that this crate is built with.
-#[derive(Debug)]
-pub(super) struct Connector;
+#[derive(Debug, Clone)]
+pub(super) struct Connector {
+    silence: Duration,
+}
+
+impl Connector {
+    /// Return the connector of a service, from its property `<prefix>request-timeout`.
+    ///
+    /// # Errors
+    /// `InvalidArgument` naming the property.
+    pub(super) fn new(properties: Properties<'_>, prefix: &str) -> Result<Self> {
+        let silence = properties.seconds(&format!("{prefix}request-timeout"))?;
+        Ok(Self { silence: silence.unwrap_or(SILENCE_TIMEOUT) })
+    }
+}
 
 impl HttpConnector for Connector {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
         install_tls_provider();
         let client = ReqwestConnector::default().connect(options)?;
-        Ok(HttpClient::new(Counting { client }))
+        Ok(HttpClient::new(Transport { client, silence: self.silence }))
     }
 }
 
+/// Counts the attempts at requests, and bounds the wait for their responses.
 #[derive(Debug)]
-struct Counting {
+struct Transport {
     client: HttpClient,
+    silence: Duration,
 }
 
 #[async_trait]
-impl HttpService for Counting {
+impl HttpService for Transport {
     async fn call(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpError> {
         // A client without credentials sends an empty header with writes.
         let token = request.headers().get("authorization").map(|value| value.as_bytes());
@@ -122,6 +142,10 @@ impl HttpService for Counting {
         if let Some(attempts) = request.extensions().get::<Attempts>() {
             attempts.0.fetch_add(1, Ordering::Relaxed);
         }
-        self.client.execute(request).await
+        let sending = request.body().content_length() as f64 / LEAST_UPLOAD_RATE;
+        let wait = self.silence.saturating_add(Duration::from_secs_f64(sending));
+        let response = environment::within(wait, self.client.execute(request)).await;
+        let response = response.ok_or_else(|| silent(wait))??;
+        Ok(response.map(|body| HttpResponseBody::new(Bounded::new(body, self.silence))))
     }
 }

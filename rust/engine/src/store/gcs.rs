@@ -87,7 +87,7 @@ pub(super) fn store(bucket: &str, properties: Properties<'_>) -> Result<Arc<dyn 
         .with_bucket_name(bucket)
         .with_client_options(client_options(properties, "gcs.")?.with_allow_http(insecure))
         .with_retry(retries(properties, "gcs.")?)
-        .with_http_connector(Connector);
+        .with_http_connector(Connector::new(properties, "gcs.")?);
     if let Some(host) = host {
         builder = builder.with_base_url(host.as_str().trim_end_matches('/'));
     }

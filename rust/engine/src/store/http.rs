@@ -39,6 +39,6 @@ pub(super) fn store(
         .with_url(format!("{scheme}://{host}"))
         .with_client_options(client_options(properties, "http.")?.with_allow_http(!tls))
         .with_retry(retries(properties, "http.")?)
-        .with_http_connector(Connector);
+        .with_http_connector(Connector::new(properties, "http.")?);
     Ok(Arc::new(builder.build().map_err(|error| invalid("location", &error.to_string()))?))
 }

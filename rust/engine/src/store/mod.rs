@@ -25,6 +25,7 @@ mod relative;
 mod remote;
 mod s3;
 mod signing;
+mod silence;
 mod stores;
 mod storing;
 mod unsynced;

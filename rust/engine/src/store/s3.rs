@@ -111,7 +111,7 @@ pub(super) fn store(bucket: &str, properties: Properties<'_>) -> Result<Arc<dyn 
         .with_allow_http(insecure)
         .with_client_options(client_options(properties, "s3.")?.with_allow_http(insecure))
         .with_retry(retries(properties, "s3.")?)
-        .with_http_connector(Connector);
+        .with_http_connector(Connector::new(properties, "s3.")?);
     if let Some(region) = properties.text(&["s3.region", "client.region"]) {
         builder = builder.with_region(region);
     }

@@ -107,7 +107,10 @@ impl std::fmt::Debug for Signer {
 
 /// Connects clients whose requests the catalog signs.
 #[derive(Debug, Clone)]
-pub(super) struct SigningConnector(Arc<Signer>);
+pub(super) struct SigningConnector {
+    signer: Arc<Signer>,
+    connector: Connector,
+}
 
 impl SigningConnector {
     /// Return the connector of properties with remote signing; `None` without.
@@ -127,20 +130,21 @@ impl SigningConnector {
                 "expected an http:// or https:// address, or a path",
             ));
         }
-        Ok(Some(Self(Arc::new(Signer {
+        let signer = Arc::new(Signer {
             address,
             headers: vended::headers(properties),
             region: region.to_owned(),
             client: vended::client()?,
             cached: Mutex::default(),
-        }))))
+        });
+        Ok(Some(Self { signer, connector: Connector::new(properties, "s3.")? }))
     }
 }
 
 impl HttpConnector for SigningConnector {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
-        let client = Connector.connect(options)?;
-        Ok(HttpClient::new(Signing { signer: Arc::clone(&self.0), client }))
+        let client = self.connector.connect(options)?;
+        Ok(HttpClient::new(Signing { signer: Arc::clone(&self.signer), client }))
     }
 }
 
