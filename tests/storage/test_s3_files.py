@@ -79,6 +79,22 @@ def test_deleting_goes_one_by_one_where_there_is_no_bulk(far_io, line, bucket):
     assert far_io.list(f"s3://{bucket}").num_rows == 0
 
 
+def test_no_object_is_deleted_where_a_property_says_so(s3, io, line, bucket):
+    names = [f"s3://{bucket}/dir/{number}" for number in range(3)]
+    for name in names:
+        io.write(name, b"", overwrite=True)
+    kept = _core.FileIo({**s3.properties(), "s3.endpoint": line.endpoint, "s3.delete-enabled": "false"})
+    kept.delete(names[0])
+    kept.delete(f"s3://{bucket}/none")
+    assert kept.delete_many(names) == []
+    assert line.requests == []
+    assert kept.delete_directory(f"s3://{bucket}/dir") == []
+    assert io.list(f"s3://{bucket}")["location"].to_pylist() == names
+    deleting = _core.FileIo({**s3.properties(), "s3.delete-enabled": "true"})
+    assert deleting.delete_many(names) == []
+    assert io.list(f"s3://{bucket}").num_rows == 0
+
+
 def test_existing_object_is_not_replaced_without_overwrite(io, bucket):
     location = f"s3://{bucket}/a"
     io.write(location, b"first", overwrite=False)

@@ -22,6 +22,7 @@ def refused(properties, location, error=ValidationError):
     [
         ("s3.path-style-access", "perhaps"),
         ("s3.anonymous", "1"),
+        ("s3.delete-enabled", "no"),
         ("s3.endpoint", "localhost:9000"),
         ("s3.endpoint", "ftp://host"),
         ("s3.proxy-uri", "nowhere"),

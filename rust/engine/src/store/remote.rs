@@ -15,7 +15,7 @@ use object_store::{
 use super::create::create;
 use super::location::{Children, Listed, RemoteLocation, Service};
 use super::properties::Properties;
-use super::s3::BULK_DELETES;
+use super::s3::{BULK_DELETES, DELETE_ENABLED};
 use super::stores;
 use crate::error::{Error, Result};
 
@@ -145,12 +145,22 @@ impl Remote<'_> {
 
     pub(super) async fn delete(&self) -> Result<()> {
         self.writable()?;
+        if self.is_kept() {
+            return Ok(());
+        }
         // Stores report no error for a missing object.
         self.size().await?;
         match delete_many(std::slice::from_ref(self)).await.pop() {
             Some((_, error)) => Err(error),
             None => Ok(()),
         }
+    }
+
+    /// Return whether a property keeps the object: its deletion then does nothing and is no error, as with Java's
+    /// `S3FileIO`.
+    fn is_kept(&self) -> bool {
+        self.location.service == Service::S3
+            && matches!(self.properties.flag(DELETE_ENABLED), Ok(Some(false)))
     }
 
     /// Return a client that sends a request for each object it deletes.
@@ -258,6 +268,9 @@ pub(super) async fn delete_many(objects: &[Remote<'_>]) -> Vec<(String, Error)> 
     let mut failures = Vec::new();
     for chunk in objects.chunks(DELETED_AT_ONCE) {
         let Some(first) = chunk.first() else { continue };
+        if first.is_kept() {
+            continue;
+        }
         if let Err(error) = first.writable() {
             failures.extend(chunk.iter().map(|it| (it.text.to_owned(), error.clone())));
             continue;

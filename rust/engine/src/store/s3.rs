@@ -36,6 +36,7 @@ const NAMES: Names = Names {
         "s3.multipart.part-size-bytes",
         "s3.conditional-writes",
         BULK_DELETES,
+        DELETE_ENABLED,
         "s3.sse.type",
         "s3.sse.key",
     ],
@@ -47,7 +48,6 @@ const NAMES: Names = Names {
         "s3.chunked-encoding-enabled",
         "s3.cross-region-access-enabled",
         "s3.crt.",
-        "s3.delete-enabled",
         "s3.delete.",
         "s3.directory-bucket.",
         "s3.multipart.num-threads",
@@ -75,6 +75,8 @@ const NAMES: Names = Names {
 pub(super) const PART_SIZE: &str = "s3.multipart.part-size-bytes";
 /// The property for servers without bulk deletes.
 pub(super) const BULK_DELETES: &str = "s3.bulk-deletes";
+/// The property that keeps every object with `false`.
+pub(super) const DELETE_ENABLED: &str = "s3.delete-enabled";
 const DEFAULT_REGION: &str = "us-east-1";
 const ANONYMOUS: &str = "s3.anonymous";
 const EXPIRES: &str = "s3.session-token-expires-at-ms";
@@ -130,6 +132,8 @@ pub(super) fn store(bucket: &str, properties: Properties<'_>) -> Result<Arc<dyn 
     if properties.flag("s3.conditional-writes")? == Some(false) {
         builder = builder.with_conditional_put(S3ConditionalPut::Disabled);
     }
+    // All values are checked at the first use of any.
+    properties.flag(DELETE_ENABLED)?;
     if properties.flag(BULK_DELETES)? == Some(false) {
         builder = builder.with_disable_bulk_delete(true);
     }
