@@ -152,7 +152,7 @@ def test_zones_have_the_offsets_of_spark(spark, zone, name):
 def test_times_of_conditions_are_of_any_zone_of_spark(typed, spark, zone, name):
     rows = spark_rows(typed, spark)  # pyarrow, which makes them, has fewer zones
     zone(name)
-    condition = "at >= '2026-07-01 23:02:03' and at < '2026-07-02 11:02:03'"
+    condition = "at >= '2026-07-02 01:02:03' and at < '2026-07-02 13:02:03'"
     found = typed.scan(where(condition, typed.schema(), spark)).to_arrow().column("number").to_pylist()
     assert found == [row.number for row in rows.where(condition).collect()]
     assert found != typed.scan(where(condition, typed.schema())).to_arrow().column("number").to_pylist()

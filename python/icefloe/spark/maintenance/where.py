@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
 from icefloe.expressions import And, BooleanExpression, Not, Or
@@ -74,11 +74,14 @@ def _in_zone(value: Literal, zone: str) -> Literal:
     """Return a time without an offset with the offset of the zone; other literals as they are."""
     try:
         moment = _moment(value)
+        if moment is None or moment.tzinfo is not None:
+            return value
+        offset = moment.replace(tzinfo=zone_of(zone)).utcoffset() or timedelta()
+        # The offset of a literal has whole minutes; those of Spark, and local times of the 19th century, may have seconds.
+        seconds = offset % timedelta(minutes=1)
+        return StringLiteral((moment - seconds).replace(tzinfo=timezone(offset - seconds)).isoformat())
     except (ValueError, OverflowError):  # binding refuses it, or it is beyond Python's calendar
         return value
-    if moment is None or moment.tzinfo is not None:
-        return value
-    return StringLiteral(moment.replace(tzinfo=zone_of(zone)).isoformat())
 
 
 def _moment(value: Literal) -> datetime | None:
