@@ -8,7 +8,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from threading import Lock
 from typing import TYPE_CHECKING, Any
-from weakref import WeakValueDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
@@ -25,6 +25,8 @@ CASE_SENSITIVE = "spark.sql.caseSensitive"
 """The setting under which names that differ in case alone are different names."""
 UNLIMITED_BATCH_BYTES = {"spark.sql.execution.arrow.maxBytesPerBatch": "2147483647"}
 """With this limit Spark omits a size check for each row, which takes half of the time of a write."""
+_KEYS: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
+"""The id of each Python object of a session; asking the JVM takes a round trip."""
 
 
 def active_session(spark: Any = None) -> Any:
@@ -64,8 +66,12 @@ def current_user(spark: Any) -> str:
 
 def session_key(spark: Any) -> str:
     """Return the id of a session, the same for all Python objects of the session."""
-    remote = getattr(spark, "session_id", None)
-    return str(spark._jsparkSession.sessionUUID() if remote is None else remote)  # noqa: SLF001 - it has no public name
+    key = _KEYS.get(spark)
+    if key is None:
+        remote = getattr(spark, "session_id", None)
+        key = str(spark._jsparkSession.sessionUUID() if remote is None else remote)  # noqa: SLF001 - it has no public name
+        _KEYS[spark] = key
+    return key
 
 
 def default_parallelism(spark: Any) -> int:
