@@ -100,7 +100,7 @@ class Filter:
             ValidationError: A literal cannot be compared with values of its column's type.
         """
         of_columns = on_columns(self.schema, self.expression, self.case_sensitive)
-        return expression_to_json(fit_literals(self.schema, of_columns, self.case_sensitive))
+        return expression_to_json(fit_literals(self.schema, of_columns, self.case_sensitive), for_core=True)
 
     @cached_property
     def bound(self) -> BooleanExpression:
@@ -259,7 +259,7 @@ def _needs_type(literal: Literal, term: BoundTerm | None = None) -> bool:
         return True
     if isinstance(literal, _NUMBERS):
         # The text of a number is a value of a string, and hexadecimal of bytes; dates and times are compared with JSON numbers.
-        is_text = isinstance(literal_to_json_value(literal), str)
+        is_text = isinstance(literal_to_json_value(literal, for_core=True), str)
         return is_text and (term is None or not isinstance(term.value_type, _NUMBER_TYPES))
     # The text of a timestamp beside a date column is converted to its day.
     has_time = isinstance(literal, StringLiteral) and ":" in literal.value

@@ -70,7 +70,7 @@ class ProjectionEvaluator:
         projected = _core.project_filter(
             self.schema.model_dump_json(),
             self.spec.model_dump_json(),
-            expression_to_json(expr),
+            expression_to_json(expr, for_core=True),
             strict=self._strict,
             case_sensitive=self.case_sensitive,
         )
@@ -123,7 +123,7 @@ class ResidualEvaluator:
         residual = _core.residual_filter(
             self.schema.model_dump_json(),
             self.spec.model_dump_json(),
-            expression_to_json(self.expr),
+            expression_to_json(self.expr, for_core=True),
             json.dumps(values),
             case_sensitive=self.case_sensitive,
         )
@@ -173,7 +173,7 @@ def manifest_evaluator(
     tuples = Schema(*fields)
     identity = [PartitionField(each.field_id, each.field_id, IdentityTransform(), each.name) for each in fields]
     spec_json = PartitionSpec(*identity, spec_id=partition_spec.spec_id).model_dump_json()
-    schema_json, filter_json = tuples.model_dump_json(), expression_to_json(partition_filter)
+    schema_json, filter_json = tuples.model_dump_json(), expression_to_json(partition_filter, for_core=True)
 
     def might_match(manifest: ManifestFile) -> bool:
         from icefloe import _core
@@ -252,7 +252,7 @@ def _on_value(pred: BoundPredicate) -> dict[str, Any]:
 
 
 def _literal_json(value: Literal, kind: IcebergType) -> Any:
-    return value.value if isinstance(value, _ORDINALS) else literal_to_json_value(value, kind)
+    return value.value if isinstance(value, _ORDINALS) else literal_to_json_value(value, kind, for_core=True)
 
 
 def _reader(result: IcebergType, *, keeps_type: bool) -> Callable[[Any], Literal]:

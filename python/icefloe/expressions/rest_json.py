@@ -45,8 +45,12 @@ if TYPE_CHECKING:
 _LEAST_NUMBER, _GREATEST_NUMBER = -(2**63), 2**64 - 1
 
 
-def expression_to_json(expr: BooleanExpression) -> str:
+def expression_to_json(expr: BooleanExpression, *, for_core: bool = False) -> str:
     """Return an expression as JSON text.
+
+    Args:
+        expr: The expression.
+        for_core: Whether integers beyond 64 bits are text, which the core reads exactly.
 
     Raises:
         ValidationError: A text has half of a surrogate pair, which is no character.
@@ -56,7 +60,7 @@ def expression_to_json(expr: BooleanExpression) -> str:
     '{"type":"gt","term":"x","value":5}'
     """
     try:
-        return to_json(to_json_value(expr)).decode()
+        return to_json(to_json_value(expr, for_core=for_core)).decode()
     except PydanticSerializationError as error:
         raise ValidationError(
             f"filter: expected text of whole characters, got half of a surrogate pair in {expr}"
@@ -64,8 +68,8 @@ def expression_to_json(expr: BooleanExpression) -> str:
 
 
 @json_form.register(BooleanExpression)
-def to_json_value(expr: BooleanExpression) -> Any:
-    """Return an expression as a JSON object."""
+def to_json_value(expr: BooleanExpression, *, for_core: bool = False) -> Any:
+    """Return an expression as a JSON object; see `expression_to_json`."""
     if isinstance(expr, AlwaysTrue):
         return {"type": "true"}
     if isinstance(expr, AlwaysFalse):
@@ -73,30 +77,32 @@ def to_json_value(expr: BooleanExpression) -> Any:
     if isinstance(expr, (And, Or)):
         return {
             "type": "and" if isinstance(expr, And) else "or",
-            "left": to_json_value(expr.left),
-            "right": to_json_value(expr.right),
+            "left": to_json_value(expr.left, for_core=for_core),
+            "right": to_json_value(expr.right, for_core=for_core),
         }
     if isinstance(expr, Not):
-        return {"type": "not", "child": to_json_value(expr.child)}
+        return {"type": "not", "child": to_json_value(expr.child, for_core=for_core)}
     if not isinstance(expr, (UnboundPredicate, BoundPredicate)):
         raise ValidationError(f"not an expression: {expr!r}; expected a predicate, a constant, And, Or or Not")
     value: dict[str, Any] = {"type": expr.operator, "term": _term_to_json_value(expr.term)}
     kind = expr.term.value_type if isinstance(expr.term, BoundTerm) else None
     if isinstance(expr, (LiteralPredicate, BoundLiteralPredicate)):
-        value["value"] = literal_to_json_value(expr.literal, kind)
+        value["value"] = literal_to_json_value(expr.literal, kind, for_core=for_core)
     elif isinstance(expr, (SetPredicate, BoundSetPredicate)):
         value["values"] = sorted(
-            (literal_to_json_value(each, kind) for each in expr.values), key=lambda each: (str(type(each)), each)
+            (literal_to_json_value(each, kind, for_core=for_core) for each in expr.values),
+            key=lambda each: (str(type(each)), each),
         )
     return value
 
 
-def literal_to_json_value(value: Literal, kind: IcebergType | None = None) -> Any:
-    """Return the JSON single value of a literal: booleans, integers of 64 bits and floats are JSON's, other values text.
+def literal_to_json_value(value: Literal, kind: IcebergType | None = None, *, for_core: bool = False) -> Any:
+    """Return the JSON single value of a literal: numbers and booleans are JSON numbers and booleans, other values text.
 
     Args:
         value: The literal.
         kind: The column's type, if known.
+        for_core: Whether integers beyond 64 bits are text.
     """
     raw = value.value
     if isinstance(value, (DateLiteral, TimeLiteral, TimestampLiteral)):
@@ -113,7 +119,7 @@ def literal_to_json_value(value: Literal, kind: IcebergType | None = None) -> An
         return format(raw, "f")
     if isinstance(value, (AboveMax, BelowMin)):
         return 2 * raw  # its value is the limit that it exceeds, which the column may have
-    if isinstance(value, LongLiteral) and not _LEAST_NUMBER <= raw <= _GREATEST_NUMBER:
+    if for_core and isinstance(value, LongLiteral) and not _LEAST_NUMBER <= raw <= _GREATEST_NUMBER:
         # The core reads other integers of JSON as floating-point numbers. str() of an int refuses thousands of digits.
         return str(Decimal(raw))
     return str(raw) if isinstance(raw, float) and not math.isfinite(raw) else raw

@@ -53,7 +53,7 @@ def _of_spec(base: TableMetadata, spec: PartitionSpec, manifests: pa.Table, file
     might_match: list[bool] = _core.prune_manifests(
         Schema(*fields).model_dump_json(),
         PartitionSpec(*identity, spec_id=spec.spec_id).model_dump_json(),
-        expression_to_json(partition_filter),
+        expression_to_json(partition_filter, for_core=True),
         manifests.combine_chunks().to_batches()[0],
     ).to_pylist()
     return might_match
