@@ -148,7 +148,7 @@ LAYOUTS = {
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("file_format", ["parquet", "avro", "orc"])
+@pytest.mark.parametrize("file_format", ["parquet", "avro", pytest.param("orc", marks=pytest.mark.recent_pyarrow)])
 def test_times_outside_a_day_are_refused(catalog, file_format, layout):
     kind = {"struct": StructType(NestedField(2, "x", TimeType())), "list": ListType(2, TimeType(), False)}
     schema = Schema(NestedField(1, "t", kind.get(layout, TimeType())))
