@@ -5,6 +5,8 @@ use std::sync::Arc;
 use arrow_array::builder::{BinaryBuilder, Int32Builder, Int64Builder, MapBuilder, MapFieldNames};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray};
+use arrow_schema::DataType;
+use icefloe_format::Error;
 use icefloe_format::codec::Codec;
 use icefloe_format::manifest::columns::typed_entry_schema;
 use icefloe_format::manifest::{
@@ -47,6 +49,15 @@ fn table(spec: &str) -> Table {
 }
 
 fn encode(table: &Table, columns: &ManifestColumns, version: u8, codec: Codec) -> Vec<u8> {
+    encoded(table, columns, version, codec).unwrap()
+}
+
+fn encoded(
+    table: &Table,
+    columns: &ManifestColumns,
+    version: u8,
+    codec: Codec,
+) -> Result<Vec<u8>, Error> {
     let options = EncodeOptions {
         format_version: version,
         content: ManifestContent::Data,
@@ -57,7 +68,7 @@ fn encode(table: &Table, columns: &ManifestColumns, version: u8, codec: Codec) -
         codec,
         sync: [7; 16],
     };
-    encode_manifest(columns, &options).unwrap().bytes
+    encode_manifest(columns, &options).map(|manifest| manifest.bytes)
 }
 
 fn decode(table: &Table, bytes: &[u8], stats: Stats) -> ManifestColumns {
@@ -220,9 +231,8 @@ proptest! {
     }
 }
 
-#[test]
-fn unpartitioned_manifest_has_empty_tuples() {
-    let table = table(r#"{"spec-id":5,"fields":[]}"#);
+/// One added entry with this partition tuple.
+fn entries_of(partition: &str) -> RecordBatch {
     let entries = [Entry {
         status: ADDED,
         sequence_number: 0,
@@ -235,9 +245,44 @@ fn unpartitioned_manifest_has_empty_tuples() {
     let batch = batch(&entries);
     let index = batch.schema().index_of("partition").unwrap();
     let mut columns = batch.columns().to_vec();
-    columns[index] = Arc::new(StringArray::from(vec!["[]"]));
-    let batch = RecordBatch::try_new(batch.schema(), columns).unwrap();
-    let written = ManifestColumns::from_batch(&batch, &table.partition_type).unwrap();
+    columns[index] = Arc::new(StringArray::from(vec![partition]));
+    RecordBatch::try_new(batch.schema(), columns).unwrap()
+}
+
+/// A table with one partition field of the string column, and its type in new manifests.
+fn by_name(transform: &str) -> Table {
+    let field =
+        format!(r#"{{"source-id":3,"field-id":1000,"name":"p","transform":"{transform}"}}"#);
+    let table = table(&format!(r#"{{"spec-id":5,"fields":[{field}]}}"#));
+    let partition_type = table.spec.written_partition_type(std::slice::from_ref(&table.schema));
+    Table { partition_type, ..table }
+}
+
+#[test]
+fn fields_of_void_and_unknown_transforms_are_read_whatever_their_type() {
+    for (transform, tuple) in [("zorder[4]", "[7]"), ("void", "[null]")] {
+        let written = by_name("bucket[16]");
+        let columns = ManifestColumns::from_batch(&entries_of(tuple), &written.partition_type);
+        let bytes = encode(&written, &columns.unwrap(), 2, Codec::Null);
+        let table = by_name(transform);
+        let partition_type = table.spec.partition_type(&table.schema);
+        let options =
+            DecodeOptions { spec_id: 5, partition_type: &partition_type, stats: Stats::All };
+        let read = decode_manifest(&bytes, &options).unwrap();
+        let texts = read.to_batch(&partition_type).unwrap();
+        let texts = texts.column_by_name("partition").unwrap().as_string::<i32>();
+        assert_eq!(texts.value(0), tuple, "{transform}");
+        // A rewritten manifest has the source column's type for void, and for an unknown transform the type it had.
+        let again = decode_manifest(&encode(&table, &read, 2, Codec::Null), &options).unwrap();
+        let expected = if transform == "void" { DataType::Utf8 } else { DataType::Int32 };
+        assert_eq!(*again.partition.column(0).data_type(), expected, "{transform}");
+    }
+}
+
+#[test]
+fn unpartitioned_manifest_has_empty_tuples() {
+    let table = table(r#"{"spec-id":5,"fields":[]}"#);
+    let written = ManifestColumns::from_batch(&entries_of("[]"), &table.partition_type).unwrap();
     let read = decode(&table, &encode(&table, &written, 2, Codec::Null), Stats::All);
     assert_eq!(read.len(), 1);
     let kept = read.filter(&read.live().unwrap()).unwrap();

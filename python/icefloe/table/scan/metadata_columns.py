@@ -55,10 +55,11 @@ def partition_struct(metadata: TableMetadata) -> StructType:
     """Return the struct of the partition fields of all of a table's specs, as `_partition` has it.
 
     The struct has one optional field for each partition field id, in the order of the ids, with the field's name in the newest
-    spec. Fields that are void in every spec, and fields of dropped columns, are left out.
+    spec. Fields that are void in every spec, fields of unknown transforms, whose result type is unknown, and fields of dropped
+    columns are left out.
 
     Raises:
-        ValidationError: A spec has an unknown transform, whose result type is unknown, or specs have different fields of one id.
+        ValidationError: Specs have different fields of one id.
     """
     schema = metadata.schema()
     names: dict[int, str] = {}
@@ -94,11 +95,7 @@ def _check_same(newer: PartitionField, older: PartitionField) -> None:
 
 
 def _is_active(field: PartitionField, schema: Schema) -> bool:
-    if isinstance(field.transform, UnknownTransform):
-        raise ValidationError(
-            f"_partition: partition field {field.name} has the unknown transform {field.transform}; select other columns"
-        )
-    return field.source_id in schema.field_ids and not isinstance(field.transform, VoidTransform)
+    return field.source_id in schema.field_ids and not isinstance(field.transform, UnknownTransform | VoidTransform)
 
 
 def check_names(selected: Iterable[str], schema: Schema, reserved: Iterable[str] = METADATA_COLUMNS) -> None:

@@ -78,6 +78,14 @@ impl TableTypes {
     pub fn partition_type(&self, spec_id: i32) -> Result<StructType> {
         Ok(self.spec(spec_id)?.partition_type_among(&self.schemas))
     }
+
+    /// Return the struct type of a spec's partition tuples in new manifests.
+    ///
+    /// # Errors
+    /// As for [`Self::spec`].
+    pub fn written_partition_type(&self, spec_id: i32) -> Result<StructType> {
+        Ok(self.spec(spec_id)?.written_partition_type(&self.schemas))
+    }
 }
 
 fn parse(what: &str, text: &str) -> Result<serde_json::Value> {

@@ -119,7 +119,7 @@ pub(super) async fn write_manifest(
             content: target.content,
             schema: types.schema()?,
             spec: types.spec(target.spec_id)?,
-            partition_type: &types.partition_type(target.spec_id)?,
+            partition_type: &types.written_partition_type(target.spec_id)?,
             snapshot_id,
             codec,
             sync,

@@ -13,7 +13,7 @@ use crate::avro::iceberg_schema::record_schema;
 use crate::avro::{ContainerWriter, RowEncoder};
 use crate::codec::Codec;
 use crate::spec::types::{NestedField, StructType, Type};
-use crate::spec::{PartitionSpec, Schema};
+use crate::spec::{PartitionSpec, PrimitiveType, Schema, Transform, null_array, primitive_to_arrow};
 use crate::{Error, Result};
 
 /// The block size that version 1 requires and readers ignore, with the value of the reference implementation.
@@ -39,7 +39,7 @@ pub struct EncodeOptions<'a> {
     pub schema: &'a Schema,
     /// The spec of the entries, for the header.
     pub spec: &'a PartitionSpec,
-    /// Type of the tuples.
+    /// Type of the tuples; see [`written_partition_type`](PartitionSpec::written_partition_type).
     pub partition_type: &'a StructType,
     /// The snapshot id of added and deleted entries that have none.
     pub snapshot_id: i64,
@@ -97,7 +97,7 @@ pub fn encode_manifest(
         return Err(Error::unsupported(feature));
     }
     check_content(columns, options)?;
-    let columns = &with_snapshot_id(columns, options)?;
+    let columns = &with_void_columns(with_snapshot_id(columns, options)?, options)?;
     check_sequence_numbers(columns, options)?;
     let partition_type = typed_by_columns(options.partition_type, &columns.partition);
     let fields = written_entry(options.format_version, &partition_type);
@@ -168,6 +168,36 @@ fn with_snapshot_id(
     }
     let filled = pairs.map(|(_, id)| id.or(Some(options.snapshot_id))).collect::<Int64Array>();
     columns.with_columns(vec![("snapshot_id", Arc::new(filled))])
+}
+
+/// Replace the columns of `void` fields by nulls of the type to write: manifests of other writers may have another type.
+fn with_void_columns(
+    mut columns: ManifestColumns,
+    options: &EncodeOptions<'_>,
+) -> Result<ManifestColumns> {
+    let fields = options.spec.fields.iter().zip(&options.partition_type.fields);
+    let void_types = fields.map(|(field, value)| {
+        let value_type = value.field_type.as_primitive().filter(|it| *it != PrimitiveType::Unknown);
+        value_type.filter(|_| field.transform == Transform::Void)
+    });
+    let void_types: Vec<Option<PrimitiveType>> = void_types.collect();
+    if void_types.iter().all(Option::is_none) {
+        return Ok(columns);
+    }
+    let (fields, arrays, nulls) = columns.partition.into_parts();
+    let rows = columns.entries.num_rows();
+    let tuples = fields.iter().zip(arrays).zip(void_types).map(|((field, array), value_type)| {
+        let array = match value_type {
+            Some(value_type) => null_array(&primitive_to_arrow(&value_type), rows)?,
+            None => array,
+        };
+        Ok((Field::new(field.name(), array.data_type().clone(), true), array))
+    });
+    let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) =
+        tuples.collect::<Result<Vec<_>>>()?.into_iter().unzip();
+    let tuples = StructArray::try_new_with_length(fields.into(), arrays, nulls, rows);
+    columns.partition = tuples.map_err(|error| invalid(&error))?;
+    Ok(columns)
 }
 
 /// Check that only added entries lack a sequence number: other entries cannot inherit theirs.

@@ -99,20 +99,41 @@ impl PartitionSpec {
 
     /// Return the type of partition tuples. The first of `schemas` that has a source column determines its type:
     /// pass the current schema first, then the historical ones.
+    ///
+    /// Fields of `void` and of unknown transforms have the type unknown, so that manifests are read whatever type their
+    /// writers chose for these fields.
     pub fn partition_type_among(&self, schemas: &[Schema]) -> StructType {
-        let value_type = |field: &PartitionField| {
-            schemas
-                .iter()
-                .find_map(|schema| schema.primitive_type(field.source_id))
-                .and_then(|source| field.transform.result_type(&source).ok())
-                .or_else(|| field.transform.fixed_result_type())
-                .unwrap_or(PrimitiveType::Unknown)
-        };
+        self.tuple_type(|field| match field.transform {
+            Transform::Void | Transform::Unknown(_) => PrimitiveType::Unknown,
+            _ => result_type(field, schemas),
+        })
+    }
+
+    /// Return the type of partition tuples in new manifests: as [`PartitionSpec::partition_type_among`], but with the
+    /// source column's type for `void`, as the reference implementation writes it.
+    pub fn written_partition_type(&self, schemas: &[Schema]) -> StructType {
+        self.tuple_type(|field| match field.transform {
+            Transform::Unknown(_) => PrimitiveType::Unknown,
+            _ => result_type(field, schemas),
+        })
+    }
+
+    fn tuple_type(&self, value_type: impl Fn(&PartitionField) -> PrimitiveType) -> StructType {
         let fields = self.fields.iter().map(|field| {
             NestedField::optional(field.field_id, field.name.as_str(), value_type(field))
         });
         StructType { fields: fields.collect() }
     }
+}
+
+/// Return the type of a field's values; unknown if no schema has the source column and the transform's type depends on it.
+fn result_type(field: &PartitionField, schemas: &[Schema]) -> PrimitiveType {
+    schemas
+        .iter()
+        .find_map(|schema| schema.primitive_type(field.source_id))
+        .and_then(|source| field.transform.result_type(&source).ok())
+        .or_else(|| field.transform.fixed_result_type())
+        .unwrap_or(PrimitiveType::Unknown)
 }
 
 fn parse_fields(values: &[Value]) -> Result<Vec<PartitionField>> {
