@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use icefloe_format::Error as FormatError;
-use icefloe_format::spec::{PartitionSpec, Schema, StructType};
+use icefloe_format::spec::{PartitionSpec, PrimitiveType, Schema, StructType, Type};
 use serde_json::Value;
 
 use super::name_mapping::NameMapping;
@@ -82,6 +82,15 @@ impl TableContext {
     /// its source columns.
     pub fn partition_type(&self, spec: &PartitionSpec) -> StructType {
         spec.partition_type_among(&self.schemas)
+    }
+
+    /// Return whether a schema has a column or nested field of type `fixed` with this length.
+    pub fn has_fixed(&self, length: u32) -> bool {
+        let is_fixed = |schema: &Schema, id| {
+            let found = schema.type_of(id).and_then(Type::as_primitive);
+            found == Some(PrimitiveType::Fixed(length))
+        };
+        self.schemas.iter().any(|schema| schema.leaf_ids().iter().any(|id| is_fixed(schema, *id)))
     }
 
     /// Return the newest schema that has a field at any depth.

@@ -7,7 +7,7 @@ use arrow_cast::cast;
 use icefloe_format::Error as FormatError;
 use icefloe_format::avro::iceberg_schema::record_schema;
 use icefloe_format::avro::writer::sync_marker;
-use icefloe_format::avro::{ContainerWriter, RowEncoder};
+use icefloe_format::avro::{AvroType, ContainerWriter, RowEncoder};
 use icefloe_format::codec::Codec;
 use icefloe_format::spec::{Schema, StructType};
 
@@ -37,7 +37,7 @@ impl AvroShape {
     /// Create files of a schema; `extra` are header entries after the schema.
     ///
     /// # Errors
-    /// `Unsupported` for two names of a struct that are the same in Avro.
+    /// `Unsupported` for two names of a struct that are the same in Avro, and for a schema beyond the limits of reading Avro.
     pub(super) fn new(
         schema: &Schema,
         options: AvroOptions,
@@ -45,11 +45,16 @@ impl AvroShape {
     ) -> Result<Self> {
         let fields = StructType { fields: schema.fields().to_vec() };
         check_unique_names(&fields)?;
+        let avro_schema = record_schema(ROOT, &fields).to_string();
+        // A schema beyond the limits of the parser would make files that no scan can read.
+        AvroType::parse(&avro_schema).map_err(|error| {
+            FormatError::unsupported(format!("writing Avro files of this schema ({error})"))
+        })?;
         let pairs = extra.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
         let schema_pair = ("iceberg.schema".to_owned(), schema.to_json());
         Ok(Self {
-            avro_schema: record_schema(ROOT, &fields).to_string(),
             fields,
+            avro_schema,
             metadata: [schema_pair].into_iter().chain(pairs).collect(),
             codec: options.codec,
         })

@@ -8,6 +8,7 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
+use super::natural::TableFixed;
 use super::schema::{AvroType, Kind, Logical};
 use crate::spec::decimal::storage_bytes;
 use crate::spec::names::sanitize_name;
@@ -29,6 +30,11 @@ impl AvroType {
     /// # Errors
     /// [`Error::Unsupported`] where Iceberg has no such type.
     pub fn primitive_type(&self) -> Result<PrimitiveType> {
+        self.primitive_type_in(&|_| false)
+    }
+
+    /// As [`Self::primitive_type`], in a table that has `fixed` columns of the lengths for which `table_fixed` is true.
+    pub(super) fn primitive_type_in(&self, table_fixed: TableFixed<'_>) -> Result<PrimitiveType> {
         Ok(match (&self.kind, &self.logical) {
             (Kind::Boolean, _) => PrimitiveType::Boolean,
             (Kind::Int, Some(Logical::Date)) => PrimitiveType::Date,
@@ -66,7 +72,9 @@ impl AvroType {
                 PrimitiveType::Decimal { precision: *precision, scale: *scale }
             }
             (Kind::Fixed(length), None) if *length > 0 => {
-                let known = u32::try_from(*length).ok().filter(|length| *length <= MAX_FIXED);
+                let known = u32::try_from(*length)
+                    .ok()
+                    .filter(|length| *length <= MAX_FIXED || table_fixed(*length));
                 PrimitiveType::Fixed(
                     known.ok_or_else(|| {
                         Error::unsupported(format!("the Avro type fixed({length})"))

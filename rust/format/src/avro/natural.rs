@@ -14,12 +14,16 @@ use crate::{Error, Result};
 /// Key of the field id in the metadata of an Arrow field.
 const FIELD_ID: &str = "PARQUET:field_id";
 
+/// A predicate on the lengths of `fixed` columns of the table, which files may use beyond the greatest length that a file
+/// alone may state.
+pub type TableFixed<'a> = &'a dyn Fn(u32) -> bool;
+
 /// Return the Arrow schema of a writer's record, with field ids. Types that cannot be decoded are null.
 ///
 /// # Errors
 /// [`Error::Corrupt`] where the schema is not a record.
-pub fn arrow_schema(written: &AvroType) -> Result<Schema> {
-    Ok(Schema::new(fields(root(written)?)))
+pub fn arrow_schema(written: &AvroType, table_fixed: TableFixed<'_>) -> Result<Schema> {
+    Ok(Schema::new(fields(root(written)?, table_fixed)))
 }
 
 /// Return the columns that contain some leaves of a record with numbered fields; all are optional.
@@ -29,20 +33,24 @@ pub fn arrow_schema(written: &AvroType) -> Result<Schema> {
 ///
 /// # Errors
 /// As for [`arrow_schema`].
-pub fn columns_of(numbered: &AvroType, leaves: &BTreeSet<usize>) -> Result<StructType> {
-    Ok(Selected { leaves, next: 0 }.record(root(numbered)?))
+pub fn columns_of(
+    numbered: &AvroType,
+    leaves: &BTreeSet<usize>,
+    table_fixed: TableFixed<'_>,
+) -> Result<StructType> {
+    Ok(Selected { leaves, next: 0, table_fixed }.record(root(numbered)?))
 }
 
 /// Return the dotted name of the first column of a record whose type no scan decodes, such as a union of several types. Arrow
 /// has nulls in its place.
-pub fn undecodable(written: &AvroType) -> Option<String> {
+pub fn undecodable(written: &AvroType, table_fixed: TableFixed<'_>) -> Option<String> {
     let inside = |name: &str, inner: &AvroType| {
-        undecodable(inner).map(|path| match path.as_str() {
+        undecodable(inner, table_fixed).map(|path| match path.as_str() {
             "" => name.to_owned(),
             path => format!("{name}.{path}"),
         })
     };
-    match Shape::of(written) {
+    match Shape::of(written, table_fixed) {
         Shape::Leaf(PrimitiveType::Unknown) => (!is_never(written)).then(String::new),
         Shape::Leaf(_) => None,
         Shape::Struct(record) => {
@@ -93,7 +101,7 @@ struct MapParts<'a> {
 }
 
 impl<'a> Shape<'a> {
-    fn of(written: &'a AvroType) -> Self {
+    fn of(written: &'a AvroType, table_fixed: TableFixed<'_>) -> Self {
         let Some(value) = value_of(written) else { return Self::Leaf(PrimitiveType::Unknown) };
         match &value.kind {
             Kind::Record(record) => Self::Struct(record),
@@ -108,7 +116,7 @@ impl<'a> Shape<'a> {
                 ids: [*key_id, *value_id],
                 numbers: [0, 1],
             }),
-            _ => Self::Leaf(value.primitive_type().unwrap_or(PrimitiveType::Unknown)),
+            _ => Self::Leaf(value.primitive_type_in(table_fixed).unwrap_or(PrimitiveType::Unknown)),
         }
     }
 }
@@ -136,13 +144,15 @@ impl<'a> MapParts<'a> {
     }
 }
 
-fn fields(record: &Record) -> Fields {
-    let field = |field: &super::RecordField| named(&field.name, field.field_id, &field.field_type);
+fn fields(record: &Record, table_fixed: TableFixed<'_>) -> Fields {
+    let field = |field: &super::RecordField| {
+        named(&field.name, field.field_id, &field.field_type, table_fixed)
+    };
     record.fields.iter().map(field).collect()
 }
 
-fn named(name: &str, id: Option<i32>, written: &AvroType) -> FieldRef {
-    with_id(Field::new(name, data_type(written), true), id)
+fn named(name: &str, id: Option<i32>, written: &AvroType, table_fixed: TableFixed<'_>) -> FieldRef {
+    with_id(Field::new(name, data_type(written, table_fixed), true), id)
 }
 
 fn with_id(field: Field, id: Option<i32>) -> FieldRef {
@@ -150,16 +160,17 @@ fn with_id(field: Field, id: Option<i32>) -> FieldRef {
     Arc::new(field.with_metadata(HashMap::from_iter(metadata)))
 }
 
-fn data_type(written: &AvroType) -> DataType {
-    match Shape::of(written) {
+fn data_type(written: &AvroType, table_fixed: TableFixed<'_>) -> DataType {
+    match Shape::of(written, table_fixed) {
         Shape::Leaf(primitive) => primitive_to_arrow(&primitive),
-        Shape::Struct(record) => DataType::Struct(fields(record)),
-        Shape::List(items, id) => DataType::List(named("element", id, items)),
+        Shape::Struct(record) => DataType::Struct(fields(record, table_fixed)),
+        Shape::List(items, id) => DataType::List(named("element", id, items, table_fixed)),
         Shape::Map(parts) => {
-            let key = parts.key.map_or(DataType::Utf8, data_type);
+            let key = parts.key.map_or(DataType::Utf8, |key| data_type(key, table_fixed));
             let [key_id, value_id] = parts.ids;
             let key = with_id(Field::new("key", key, false), key_id);
-            let entries = DataType::Struct([key, named("value", value_id, parts.value)].into());
+            let value = named("value", value_id, parts.value, table_fixed);
+            let entries = DataType::Struct([key, value].into());
             DataType::Map(Arc::new(Field::new("key_value", entries, false)), false)
         }
     }
@@ -168,6 +179,7 @@ fn data_type(written: &AvroType) -> DataType {
 struct Selected<'a> {
     leaves: &'a BTreeSet<usize>,
     next: usize,
+    table_fixed: TableFixed<'a>,
 }
 
 impl Selected<'_> {
@@ -187,7 +199,7 @@ impl Selected<'_> {
     }
 
     fn part(&mut self, written: &AvroType) -> Type {
-        match Shape::of(written) {
+        match Shape::of(written, self.table_fixed) {
             Shape::Leaf(primitive) => {
                 self.next += 1;
                 Type::Primitive(primitive)

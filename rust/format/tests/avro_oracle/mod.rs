@@ -191,7 +191,7 @@ proptest! {
         let bytes = oracle_writes(&mut random, &schema, &records);
         let container = Container::parse(&bytes).unwrap();
         let (mut next, mut wanted, mut chosen) = (0, BTreeSet::new(), vec![]);
-        for (field, natural) in written.fields.iter().zip(arrow_schema(container.schema()).unwrap().fields()) {
+        for (field, natural) in written.fields.iter().zip(arrow_schema(container.schema(), &|_| false).unwrap().fields()) {
             let all = next..next + leaves(natural.data_type());
             next = all.end;
             if random.one_in(2) {
@@ -203,7 +203,7 @@ proptest! {
         let chosen = StructType { fields: chosen };
         let numbered = AvroType::parse_numbered(container.metadata("avro.schema").unwrap().unwrap()).unwrap();
         let selection = Selection { null_map_values: true, ..Selection::default() };
-        let columns = columns_of(&numbered, &wanted).unwrap();
+        let columns = columns_of(&numbered, &wanted, &|_| false).unwrap();
         let columns = read_as(&container, &columns, &numbered, &selection);
         let expected = oracle_reads(&bytes);
         prop_assert_eq!(columns.len(), expected.len());

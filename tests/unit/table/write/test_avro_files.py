@@ -244,3 +244,32 @@ def test_position_deletes_are_avro_by_property(create, granularity):
     assert [(field["name"], field["field-id"]) for field in fields] == [("file_path", 2147483546), ("pos", 2147483545)]
     assert {record["pos"] for record in records} <= {2, 3, 5}
     assert sorted(table.scan().to_arrow()["id"].to_pylist()) == [n for n in range(20) if n not in (3, 5, 12)]
+
+
+def test_long_fixed_is_read_back(catalog):
+    schema = Schema(NestedField(1, "f", FixedType(2000)), NestedField(2, "l", ListType(3, FixedType(3000))))
+    rows = pa.table(
+        {
+            "f": pa.array([b"a" * 2000, None], pa.binary(2000)),
+            "l": pa.array([[b"b" * 3000], None], pa.list_(pa.binary(3000))),
+        }
+    )
+    table = catalog.create_table("db.t", schema, properties=AVRO)
+    table.append(rows)
+    assert table.scan().to_arrow().to_pylist() == rows.to_pylist()
+    with table.update_schema() as update:
+        update.delete_column("f")
+    assert table.scan().to_arrow().to_pylist() == rows.select(["l"]).to_pylist()
+
+
+def test_schema_that_cannot_be_read_back_is_refused_before_a_file_exists(catalog, tmp_path):
+    kind = LongType()
+    for field_id in range(40, 1, -1):
+        kind = StructType(NestedField(field_id, "s", kind))
+    table = catalog.create_table("db.t", Schema(NestedField(1, "s", kind)), location=str(tmp_path), properties=AVRO)
+    value = 1
+    for _ in range(39):
+        value = {"s": value}
+    with pytest.raises(FeatureUnsupportedError, match="writing Avro files of this schema"):
+        table.append(pa.Table.from_pylist([{"s": value}]))
+    assert not list(tmp_path.rglob("*.avro"))

@@ -117,12 +117,14 @@ fn opened(
     let named = |error| Error::in_file(request.location, error);
     let text = container.metadata("avro.schema").map_err(named)?.unwrap_or_default();
     let numbered = AvroType::parse_numbered(text).map_err(named)?;
-    let schema = arrow_schema(container.schema()).map_err(named)?;
+    let context = request.context;
+    let table_fixed = |length| context.has_fixed(length);
+    let schema = arrow_schema(container.schema(), &table_fixed).map_err(named)?;
     // Unlike in Parquet, columns without ids are matched by name.
-    let by_name = NameMapping::of_schema(&request.context.schema);
-    let mapping = request.context.name_mapping.as_ref().unwrap_or(&by_name);
+    let by_name = NameMapping::of_schema(&context.schema);
+    let mapping = context.name_mapping.as_ref().unwrap_or(&by_name);
     let rows = WholeRows::new(request, &file_columns(&schema, Some(mapping)), WHAT)?;
-    let columns = columns_of(&numbered, rows.leaves()).map_err(named)?;
+    let columns = columns_of(&numbered, rows.leaves(), &table_fixed).map_err(named)?;
     let (codec, sync) = (container.codec(), container.sync());
     let record_count = request.record_count;
     let first_block = container.first_block() as u64;

@@ -30,7 +30,9 @@ impl AvroOutline {
             DataFile::Local(_) => WALK_BYTES,
         };
         let (file, first_block) = open(request, source)?;
-        if let Some(column) = undecodable(&file.numbered) {
+        if let Some(column) =
+            undecodable(&file.numbered, &|length| request.context.has_fixed(length))
+        {
             let feature = format!("adding Avro files with the type of column {column}");
             return Err(Error::unsupported_in(request.location, feature));
         }
