@@ -4,7 +4,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type, TimestampMicrosecondType};
 use arrow_array::{Array, ArrayRef};
 use icefloe_format::avro::encode::{put_bytes, put_length, put_long};
-use icefloe_format::avro::{AvroType, Cursor, Selection, StructColumn};
+use icefloe_format::avro::{AvroType, Cursor, Malformed, Selection, StructColumn};
 use icefloe_format::spec::{ListType, MapType, NestedField, PrimitiveType, StructType, Type};
 use icefloe_format::{Error, Result};
 
@@ -77,6 +77,57 @@ fn column_absent_from_the_table_has_the_type_of_the_file() {
     // Room for a fixed is taken where it is null, too: a length that no table confirms is refused.
     let huge = r#"["null",{"type":"fixed","name":"x","size":500000000}]"#;
     assert!(matches!(read(unknown(), huge, &[0]), Err(Error::Unsupported { .. })));
+}
+
+/// Columns of one optional field of id 1, and a record's bytes.
+fn columns(wanted: Type, written: &str) -> StructColumn {
+    let schema = format!(
+        r#"{{"type":"record","name":"r","fields":[{{"name":"f","field-id":1,"type":{written}}}]}}"#
+    );
+    let fields = StructType { fields: vec![NestedField::optional(1, "f", wanted)] };
+    let schema = AvroType::parse(&schema).unwrap();
+    StructColumn::compile(&fields, Some(&schema), &Selection::default()).unwrap()
+}
+
+#[test]
+fn decoded_bytes_include_symbols_and_nulls() {
+    let symbol = "s".repeat(40_000);
+    let written = format!(r#"{{"type":"enum","name":"e","symbols":["{symbol}"]}}"#);
+    let mut found = columns(PrimitiveType::String.into(), &written);
+    for _ in 0..100 {
+        found.read(&mut Cursor::new(&[0])).unwrap();
+    }
+    assert!((4_000_000..4_001_000).contains(&found.bytes()), "{}", found.bytes());
+    let longs = (2..402).map(|id| NestedField::optional(id, "n", PrimitiveType::Long));
+    let wanted = Type::Struct(StructType { fields: longs.collect() });
+    let longs =
+        (2..402).map(|id| format!(r#"{{"name":"n{id}","field-id":{id},"type":["null","long"]}}"#));
+    let longs = longs.collect::<Vec<_>>().join(",");
+    let written = format!(r#"["null",{{"type":"record","name":"i","fields":[{longs}]}}]"#);
+    let mut found = columns(wanted, &written);
+    assert_eq!((found.bytes(), found.null_bytes()), (0, 3_200));
+    for _ in 0..100 {
+        found.read(&mut Cursor::new(&[0])).unwrap();
+    }
+    assert_eq!(found.bytes(), 320_000);
+    assert_eq!(found.finish().unwrap().column(0).null_count(), 100);
+    assert_eq!(found.bytes(), 0);
+}
+
+#[test]
+fn symbols_of_one_column_are_bounded() {
+    let written = format!(r#"{{"type":"enum","name":"e","symbols":["{}"]}}"#, "s".repeat(1 << 20));
+    let mut found = columns(PrimitiveType::String.into(), &written);
+    for _ in 0..2 {
+        for _ in 0..64 {
+            found.read(&mut Cursor::new(&[0])).unwrap();
+        }
+        assert_eq!(found.finish().unwrap().len(), 64);
+    }
+    for _ in 0..64 {
+        found.read(&mut Cursor::new(&[0])).unwrap();
+    }
+    assert_eq!(found.read(&mut Cursor::new(&[0])), Err(Malformed::Symbols));
 }
 
 #[test]

@@ -356,3 +356,27 @@ def test_unreadable_file_is_an_error_with_its_reason(tmp_path):
         list(stream([avro_task(str(tmp_path / "none.avro"), 1)], schema(ID)))
     with pytest.raises(CorruptFileError, match="required column id"):
         list(stream([avro_task(union, 1)], schema({**field(5, "id", "long"), "required": True})))
+
+
+@pytest.mark.parametrize("field_type", ["enum", "null struct"])
+def test_batches_are_bounded_by_decoded_bytes(tmp_path, field_type):
+    """A byte of the file may stand for a long symbol, or for the nulls of many columns."""
+    if field_type == "enum":
+        symbol, count = "s" * 40_000, 2_000
+        kind, wanted, value = {"type": "enum", "name": "e", "symbols": [symbol]}, "string", symbol
+    else:
+        count, ids = 20_000, range(10, 410)
+        inner = [avro_field(one, f"n{one}", optional("long")) for one in ids]
+        kind = optional({"type": "record", "name": "i", "fields": inner})
+        wanted = {"type": "struct", "fields": [field(one, f"n{one}", "long") for one in ids]}
+        value = None
+    location = write_avro(tmp_path / "a.avro", [avro_field(1, "x", kind)], [{"x": value}] * count)
+    batches = pa.RecordBatchReader.from_stream(
+        stream([avro_task(location, count)], schema(field(1, "x", wanted)), batch_size=131_072)
+    )
+    rows = 0
+    for batch in batches:
+        assert batch.nbytes < 20 << 20
+        assert set(batch["x"].to_pylist()) == {value} if value else batch["x"].null_count == batch.num_rows
+        rows += batch.num_rows
+    assert rows == count

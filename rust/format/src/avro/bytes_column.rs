@@ -15,6 +15,9 @@ use crate::spec::decimal::from_bytes;
 use crate::spec::nulls::MAX_NULL_BYTES;
 use crate::{Error, Result};
 
+/// The most bytes of `enum` symbols in a column of one batch or manifest.
+const MAX_SYMBOL_BYTES: usize = 64 << 20;
+
 /// Concatenated byte strings with their offsets.
 #[derive(Debug)]
 pub(super) struct VariableBytes {
@@ -30,6 +33,11 @@ impl VariableBytes {
     pub(super) fn reserve(&mut self, forecast: Forecast) {
         forecast.reserve(&mut self.offsets);
         forecast.reserve(&mut self.data);
+    }
+
+    /// Return the bytes of the values and of their offsets.
+    pub(super) fn bytes(&self) -> usize {
+        self.data.len() + size_of_val(self.offsets.as_slice())
     }
 
     #[inline(always)]
@@ -140,7 +148,26 @@ enum Written {
     /// An Avro `fixed` of this many bytes.
     Fixed(usize),
     /// The index of an `enum` symbol.
-    Symbols(Arc<[String]>),
+    Symbols(Symbols),
+}
+
+/// The symbols of an `enum`. A value of one byte copies a whole symbol, so the total is bounded.
+#[derive(Debug)]
+struct Symbols {
+    texts: Arc<[String]>,
+    /// Bytes of symbols since the last batch.
+    copied: usize,
+}
+
+impl Symbols {
+    #[inline]
+    fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<&str, Malformed> {
+        let index = usize::try_from(cursor.long()?).ok();
+        let symbol =
+            index.and_then(|index| self.texts.get(index)).ok_or(Malformed::LogicalValue)?;
+        self.copied += symbol.len();
+        if self.copied > MAX_SYMBOL_BYTES { Err(Malformed::Symbols) } else { Ok(symbol) }
+    }
 }
 
 impl BytesColumn {
@@ -148,7 +175,9 @@ impl BytesColumn {
         let written = match written {
             None | Some(Kind::String | Kind::Bytes) => Written::Prefixed,
             Some(Kind::Fixed(length)) => Written::Fixed(*length),
-            Some(Kind::Enum(symbols)) => Written::Symbols(Arc::clone(symbols)),
+            Some(Kind::Enum(symbols)) => {
+                Written::Symbols(Symbols { texts: Arc::clone(symbols), copied: 0 })
+            }
             Some(_) => return None,
         };
         let (values, nulls) = (VariableBytes::new(), NullBufferBuilder::new(0));
@@ -157,14 +186,10 @@ impl BytesColumn {
 
     #[inline]
     pub(super) fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Malformed> {
-        match &self.written {
+        match &mut self.written {
             Written::Prefixed => self.values.push(cursor.bytes()?)?,
             Written::Fixed(length) => self.values.push(cursor.take(*length)?)?,
-            Written::Symbols(symbols) => {
-                let index = usize::try_from(cursor.long()?).ok();
-                let symbol = index.and_then(|index| symbols.get(index));
-                self.values.push(symbol.ok_or(Malformed::LogicalValue)?.as_bytes())?;
-            }
+            Written::Symbols(symbols) => self.values.push(symbols.read(cursor)?.as_bytes())?,
         }
         self.nulls.append_non_null();
         Ok(())
@@ -179,7 +204,14 @@ impl BytesColumn {
         self.values.reserve(forecast);
     }
 
+    pub(super) fn bytes(&self) -> usize {
+        self.values.bytes()
+    }
+
     pub(super) fn finish(&mut self) -> Result<ArrayRef> {
+        if let Written::Symbols(symbols) = &mut self.written {
+            symbols.copied = 0;
+        }
         let (offsets, data) = self.values.take();
         let nulls = self.nulls.finish();
         let array: Result<ArrayRef, _> = match self.data_type {
@@ -240,6 +272,16 @@ impl FixedColumn {
         self.nulls.append_n_nulls(count);
     }
 
+    /// Return the bytes of the values and nulls, also of nulls beyond the limit, which are not allocated.
+    pub(super) fn bytes(&self) -> usize {
+        self.rows.saturating_mul(self.length)
+    }
+
+    /// Return the bytes of each value and null.
+    pub(super) fn width(&self) -> usize {
+        self.length
+    }
+
     pub(super) fn finish(&mut self) -> Result<ArrayRef> {
         let data = Buffer::from_vec(std::mem::take(&mut self.data));
         let rows = std::mem::take(&mut self.rows);
@@ -293,6 +335,10 @@ impl DecimalColumn {
     pub(super) fn push_nulls(&mut self, count: usize) {
         self.values.resize(self.values.len() + count, 0);
         self.nulls.append_n_nulls(count);
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(self.values.as_slice())
     }
 
     pub(super) fn finish(&mut self) -> Result<ArrayRef> {

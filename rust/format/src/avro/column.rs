@@ -103,6 +103,44 @@ impl ColumnDecoder for Column {
         }
     }
 
+    fn bytes(&self) -> usize {
+        let nulls = match self.pending_nulls {
+            0 => 0,
+            count => count.saturating_mul(self.null_bytes()),
+        };
+        nulls.saturating_add(match &self.values {
+            Values::Boolean(values, _) => values.len() / 8,
+            Values::Int(values) | Values::LongAsInt(values) => values.bytes(),
+            Values::Long(values) | Values::Millis(values) => values.bytes(),
+            Values::Float(values) => values.bytes(),
+            Values::Double(values) | Values::FloatAsDouble(values) => values.bytes(),
+            Values::Decimal(column) => column.bytes(),
+            Values::Bytes(column) => column.bytes(),
+            Values::Fixed(column) => column.bytes(),
+            Values::List(column) => column.bytes(),
+            Values::Map(column) => column.bytes(),
+            Values::AnyMap(column) => column.bytes(),
+            Values::Struct(column) => column.bytes(),
+            Values::Nulls(_) => 0,
+        })
+    }
+
+    fn null_bytes(&self) -> usize {
+        match &self.values {
+            Values::Boolean(..) | Values::Nulls(_) => 0,
+            Values::Int(values) | Values::LongAsInt(values) => values.null_bytes(),
+            Values::Long(values) | Values::Millis(values) => values.null_bytes(),
+            Values::Float(values) => values.null_bytes(),
+            Values::Double(values) | Values::FloatAsDouble(values) => values.null_bytes(),
+            Values::Decimal(_) => size_of::<i128>(),
+            Values::Fixed(column) => column.width(),
+            Values::Struct(column) => column.null_bytes(),
+            Values::Bytes(_) | Values::List(_) | Values::Map(_) | Values::AnyMap(_) => {
+                size_of::<i32>()
+            }
+        }
+    }
+
     fn finish(&mut self) -> Result<ArrayRef> {
         self.append_pending_nulls();
         match &mut self.values {

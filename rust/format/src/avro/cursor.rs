@@ -23,6 +23,8 @@ pub enum Malformed {
     LogicalValue,
     /// More bytes than a column of one batch can address.
     ColumnOverflow,
+    /// The symbols of an enum take more bytes than a column of one batch may.
+    Symbols,
 }
 
 impl fmt::Display for Malformed {
@@ -36,6 +38,7 @@ impl fmt::Display for Malformed {
             Self::Boolean => "a boolean is neither 0 nor 1",
             Self::LogicalValue => "a value is outside what its logical type can hold",
             Self::ColumnOverflow => "a column would exceed 2 GiB",
+            Self::Symbols => "the symbols of an enum would exceed 64 MiB in one column",
         })
     }
 }

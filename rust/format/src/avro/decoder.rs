@@ -44,6 +44,12 @@ pub trait ColumnDecoder: Sized {
     /// Reserve capacity for values of the blocks to come. Small columns do not need it.
     fn reserve(&mut self, forecast: Forecast);
 
+    /// Return the bytes of the values read, including the values of nulls.
+    fn bytes(&self) -> usize;
+
+    /// Return the bytes of one null. A null takes the room of a value in fixed-width columns.
+    fn null_bytes(&self) -> usize;
+
     /// Return the values read; the column is empty afterwards and can be read into again.
     ///
     /// # Errors

@@ -31,6 +31,14 @@ impl<T: Default + Clone> FlatColumn<T> {
         forecast.reserve(&mut self.values);
     }
 
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(self.values.as_slice())
+    }
+
+    pub(super) fn null_bytes(&self) -> usize {
+        size_of::<T>()
+    }
+
     pub(super) fn push_nulls(&mut self, count: usize) {
         self.values.resize(self.values.len() + count, T::default());
         self.nulls.append_n_nulls(count);

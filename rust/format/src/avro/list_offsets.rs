@@ -37,6 +37,11 @@ impl ListOffsets {
         self.nulls.append_n_nulls(count);
     }
 
+    /// Return the bytes of the offsets.
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(self.offsets.as_slice())
+    }
+
     pub(super) fn reserve(&mut self, forecast: Forecast) {
         forecast.reserve(&mut self.offsets);
     }

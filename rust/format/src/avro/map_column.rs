@@ -112,6 +112,14 @@ impl MapColumn {
         }
     }
 
+    pub(super) fn bytes(&self) -> usize {
+        let values = match &self.values {
+            MapValues::Long(values) => size_of_val(values.as_slice()),
+            MapValues::Binary(values) => values.bytes(),
+        };
+        self.ends.bytes() + size_of_val(self.keys.as_slice()) + values
+    }
+
     pub(super) fn finish(&mut self) -> Result<ArrayRef> {
         let keys = Int32Array::from(std::mem::take(&mut self.keys));
         let values: ArrayRef = match &mut self.values {

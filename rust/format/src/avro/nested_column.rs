@@ -67,6 +67,10 @@ impl<C: ColumnDecoder> ListColumn<C> {
         self.items.reserve(forecast);
     }
 
+    pub(super) fn bytes(&self) -> usize {
+        self.ends.bytes().saturating_add(self.items.bytes())
+    }
+
     pub(super) fn finish(&mut self) -> Result<ArrayRef> {
         self.length = 0;
         let (offsets, nulls) = self.ends.take();
@@ -139,6 +143,11 @@ impl<C: ColumnDecoder> AnyMapColumn<C> {
 
     pub(super) fn push_nulls(&mut self, count: usize) {
         self.ends.push_nulls(count);
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        let entries = self.keys.bytes().saturating_add(self.values.bytes());
+        self.ends.bytes().saturating_add(entries)
     }
 
     pub(super) fn finish(&mut self) -> Result<ArrayRef> {

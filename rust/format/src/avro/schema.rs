@@ -155,6 +155,20 @@ impl AvroType {
         self.min_bytes
     }
 
+    /// Return the most bytes of the `enum` symbols in a value, without those inside arrays and maps.
+    pub fn symbol_bytes(&self) -> usize {
+        match &self.kind {
+            Kind::Enum(symbols) => symbols.iter().map(String::len).max().unwrap_or(0),
+            Kind::Union(branches) => {
+                branches.iter().map(|branch| branch.symbol_bytes()).max().unwrap_or(0)
+            }
+            Kind::Record(record) => {
+                total(record.fields.iter().map(|field| field.field_type.symbol_bytes()))
+            }
+            _ => 0,
+        }
+    }
+
     /// Return the record if the type is one.
     pub fn as_record(&self) -> Option<&Record> {
         match &self.kind {

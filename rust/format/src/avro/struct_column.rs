@@ -155,6 +155,20 @@ impl<C: ColumnDecoder> RecordColumn<C> {
         }
     }
 
+    /// Return the bytes of the records read. Fields that are not read have none until [`Self::finish`].
+    pub fn bytes(&self) -> usize {
+        self.read_columns().map(ColumnDecoder::bytes).fold(0, usize::saturating_add)
+    }
+
+    /// Return the bytes of one record whose fields are all null.
+    pub fn null_bytes(&self) -> usize {
+        self.read_columns().map(ColumnDecoder::null_bytes).fold(0, usize::saturating_add)
+    }
+
+    fn read_columns(&self) -> impl Iterator<Item = &C> {
+        self.columns.iter().filter(|member| member.is_read).map(|member| &member.column)
+    }
+
     pub(super) fn push_nulls(&mut self, count: usize) {
         for member in self.columns.iter_mut().filter(|member| member.is_read) {
             member.column.push_nulls(count);

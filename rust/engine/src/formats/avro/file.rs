@@ -41,6 +41,8 @@ const BATCH_BYTES: usize = 16 << 20;
 const ROWS_PER_BYTE: u64 = 16;
 /// Rows between two checks of a batch's bytes.
 const STEP_ROWS: usize = 1_024;
+/// Bytes that nulls and symbols may add between two checks of a batch's bytes.
+const STEP_BYTES: usize = BATCH_BYTES / 8;
 
 /// A file ready to decode.
 pub(super) struct AvroFile {
@@ -191,6 +193,13 @@ impl AvroFile {
         if rows > known { self.check_count(rows) } else { Ok(()) }
     }
 
+    /// Return the most rows between two checks of a batch's bytes: nulls and symbols take more bytes than they have in the
+    /// file.
+    fn step_rows(&self, columns: &StructColumn) -> usize {
+        let bytes = columns.null_bytes().saturating_add(self.numbered.symbol_bytes());
+        STEP_ROWS.min(STEP_BYTES / bytes.max(1)).max(1)
+    }
+
     fn check_count(&self, found: u64) -> Result<()> {
         let found = i64::try_from(found).unwrap_or(i64::MAX);
         check_record_count(&self.rows.location, WHAT, found, self.record_count)
@@ -232,8 +241,8 @@ impl AvroUnit {
                 .map_err(|error| Error::in_file(&self.file.rows.location, error))?;
         let decoder = Decoder {
             file: &self.file,
+            step_rows: self.file.step_rows(&columns),
             columns,
-            pending_bytes: 0,
             batch_size,
             next_row: self.first_row,
             left: limit.unwrap_or(usize::MAX),
@@ -248,8 +257,8 @@ impl AvroUnit {
 struct Decoder<'a> {
     file: &'a AvroFile,
     columns: StructColumn,
-    /// Bytes that the rows in `columns` were decoded from.
-    pending_bytes: usize,
+    /// The most rows between two checks of a batch's bytes.
+    step_rows: usize,
     batch_size: usize,
     /// Position of the first row in `columns`.
     next_row: u64,
@@ -311,8 +320,7 @@ impl Decoder<'_> {
         let mut rows = usize::try_from(header.rows).unwrap_or(usize::MAX);
         while rows > 0 {
             let room = self.batch_size.saturating_sub(self.columns.rows()).max(1);
-            let step = rows.min(room).min(STEP_ROWS);
-            let before = cursor.remaining();
+            let step = rows.min(room).min(self.step_rows);
             for _ in 0..step {
                 self.columns.read(&mut cursor).map_err(|error| {
                     let within = bytes.len() - cursor.remaining();
@@ -321,8 +329,8 @@ impl Decoder<'_> {
                 })?;
             }
             rows -= step;
-            self.pending_bytes += before - cursor.remaining();
-            let full = self.columns.rows() >= self.batch_size || self.pending_bytes >= BATCH_BYTES;
+            let full =
+                self.columns.rows() >= self.batch_size || self.columns.bytes() >= BATCH_BYTES;
             if full && !self.flush()? {
                 return Ok(false);
             }
@@ -340,7 +348,6 @@ impl Decoder<'_> {
     /// Emit the rows decoded so far; false if no more are needed.
     fn flush(&mut self) -> Result<bool> {
         let decoded = self.columns.finish()?;
-        self.pending_bytes = 0;
         let rows = decoded.len();
         let first_row = self.next_row;
         self.next_row += rows as u64;
