@@ -14,6 +14,8 @@ from icefloe.exceptions import (
     ValidationError,
 )
 
+from tests.unit.core_scan.avro_tables import avro_field, optional, write_avro
+from tests.unit.core_write.write_cases import write as core_write
 from tests.unit.scan_tables import (
     ID,
     NAME,
@@ -141,6 +143,37 @@ def test_equality_delete_of_a_dropped_column_still_applies(numbers, tmp_path):
         [task(numbers, deletes=[0])], current, deletes=[delete_file(keys, 2, 1, [2])], scan_context=scan_context
     )
     assert table.num_rows == 999
+
+
+@pytest.mark.parametrize("file_format", ["parquet", "avro", "orc"])
+def test_equality_delete_of_a_column_of_no_schema_still_applies(numbers, tmp_path, file_format):
+    keys = key_file(tmp_path, file_format)
+    without = write(tmp_path / "o.parquet", {arrow_field(1, "id", pa.int64()): [5, 6]})
+    current = schema(ID, schema_id=1)
+    deletes = [{**delete_file(keys, 2, 2, [2]), "file_format": file_format.upper()}]
+    tasks = [task(numbers, deletes=[0]), task(without, deletes=[0])]
+    table = read(tasks, current, deletes=deletes)
+    # One of the keys is null, as is every seventh name and all names of the file without the column.
+    assert table["id"].to_pylist() == [n for n in range(1_000) if n != 1 and n % 7 != 0]
+
+
+def key_file(directory, file_format):
+    """Write the keys "n1" and null of field 2 as an equality delete file."""
+    if file_format == "avro":
+        kind = avro_field(2, "name", optional("string"))
+        return write_avro(directory / "e.avro", [kind], [{"name": "n1"}, {"name": None}])
+    if file_format == "parquet":
+        return write(directory / "e.parquet", {arrow_field(2, "name", pa.string()): ["n1", None]})
+    (written,) = core_write(
+        directory, pa.table({"name": ["n1", None]}), {"type": "struct", "fields": [NAME]}, write__format__default="orc"
+    )
+    return written["file_path"]
+
+
+def test_equality_delete_of_a_column_of_neither_schema_nor_file_is_refused(numbers, tmp_path):
+    keys = write(tmp_path / "e.parquet", {arrow_field(3, "other", pa.string()): ["n1"]})
+    with pytest.raises(pa.ArrowInvalid, match="equality_ids: expected ids of primitive columns, got 2"):
+        read([task(numbers, deletes=[0])], schema(ID), deletes=[delete_file(keys, 2, 1, [2])])
 
 
 def test_delete_that_the_deletes_do_not_have_is_refused(numbers):

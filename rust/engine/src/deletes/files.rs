@@ -191,12 +191,13 @@ impl DeleteFiles {
 
     fn read_keys(&self, group: &KeyGroup) -> Result<KeySet> {
         let field_ids = group.field_ids.clone();
-        let schema = Arc::new(key_schema(&self.context, &field_ids)?);
+        let files = group.files.iter().filter_map(|index| self.files.get(*index));
+        let table = (&self.io, self.context.as_ref());
+        let schema = Arc::new(key_schema(table, &field_ids, files.clone())?);
         let types: Vec<_> = field_ids.iter().filter_map(|id| schema.primitive_type(*id)).collect();
         let paths: Vec<_> = field_ids.iter().filter_map(|id| schema.position_path(*id)).collect();
         let mut keys = EqualityKeys::new(&types)?;
-        let counts = group.files.iter().filter_map(|index| self.files.get(*index));
-        let counts = counts.map(|file| usize::try_from(file.record_count).unwrap_or(0));
+        let counts = files.map(|file| usize::try_from(file.record_count).unwrap_or(0));
         keys.expect(counts.fold(0, usize::saturating_add));
         self.read((&group.files, None), &schema, &mut |source, batch| {
             let columns: Vec<ArrayRef> =

@@ -3,14 +3,19 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use arrow_schema::DataType;
 use icefloe_format::Error as FormatError;
-use icefloe_format::spec::{NestedField, Schema, Type};
+use icefloe_format::spec::{NestedField, Schema, StructType, Type, primitive_from_arrow};
 
 use super::delete_file::DeleteFile;
 use super::load_once::LoadOnce;
 use crate::error::Result;
+use crate::formats::data_format::DataFormat;
+use crate::resolve::file_columns::{FileColumn, file_columns};
 use crate::resolve::key_set::KeySet;
 use crate::resolve::prune::prune;
+use crate::resolve::request::FileRequest;
+use crate::store::FileIo;
 use crate::table::TableContext;
 
 /// The equality delete files of one partition that compare the same fields; their keys form one set. Each file is
@@ -52,26 +57,69 @@ pub(crate) fn key_groups<'a>(
     (groups, members)
 }
 
-/// The key fields as a schema of their own, from any schema the table had: keys of dropped columns still delete.
+/// The key fields as a schema of their own, from any schema the table had: keys of dropped columns still delete. A field of
+/// a schema that was removed from the metadata is as the first of `files` that has it stores it.
 ///
 /// # Errors
-/// `InvalidArgument` for a field that no schema has as a primitive reached through structs.
-pub(crate) fn key_schema(context: &TableContext, field_ids: &[i32]) -> Result<Schema> {
+/// `InvalidArgument` for a field that is no primitive reached through structs; errors of opening `files`.
+pub(crate) fn key_schema<'a>(
+    (io, context): (&FileIo, &TableContext),
+    field_ids: &[i32],
+    files: impl Iterator<Item = &'a DeleteFile> + Clone,
+) -> Result<Schema> {
     let mut fields: Vec<NestedField> = Vec::new();
     for id in field_ids {
-        let schema = context.schema_with_field(*id);
-        let found = schema.filter(|schema| {
-            schema.primitive_type(*id).is_some() && schema.position_path(*id).is_some()
-        });
-        let Some(schema) = found else {
+        let known = match context.schema_with_field(*id) {
+            Some(schema) => known_field(schema, *id),
+            None => {
+                let mut stored = files.clone().map(|file| stored_field((io, context), file, *id));
+                stored.find_map(Result::transpose).transpose()?
+            }
+        };
+        let Some(field) = known else {
             let reason = format!("expected ids of primitive columns, got {id}");
             return Err(FormatError::invalid("equality_ids", reason).into());
         };
-        for field in prune(schema, &[*id]).fields().iter().cloned() {
-            merge(&mut fields, field);
-        }
+        merge(&mut fields, field);
     }
     Ok(Schema::new(0, fields, vec![]))
+}
+
+/// Return the column of a schema that has a primitive field, without its other fields.
+fn known_field(schema: &Schema, id: i32) -> Option<NestedField> {
+    let is_key = schema.primitive_type(id).is_some() && schema.position_path(id).is_some();
+    prune(schema, &[id]).fields().first().filter(|_| is_key).cloned()
+}
+
+/// Return the column of a delete file that has a primitive field, without its other fields.
+///
+/// # Errors
+/// Errors of opening the file.
+fn stored_field(
+    (io, context): (&FileIo, &TableContext),
+    file: &DeleteFile,
+    id: i32,
+) -> Result<Option<NestedField>> {
+    let no_columns = Schema::default();
+    let what = (file.location.as_str(), file.record_count);
+    let request = FileRequest::whole((io, context), what, &no_columns);
+    let format = DataFormat::of(&file.file_format, &file.location)?;
+    let schema = format.schema(&request).map_err(|error| error.at(&file.location))?;
+    let columns = file_columns(&schema, context.name_mapping.as_ref());
+    Ok(columns.iter().find_map(|column| field_of(column, id)))
+}
+
+fn field_of(column: &FileColumn, id: i32) -> Option<NestedField> {
+    let data_type = column.field.data_type();
+    let field_type = match data_type {
+        DataType::Struct(_) => {
+            let inner = column.children.iter().find_map(|child| field_of(child, id))?;
+            Type::Struct(StructType { fields: vec![inner] })
+        }
+        _ if column.id == Some(id) => primitive_from_arrow(data_type)?.into(),
+        _ => return None,
+    };
+    Some(NestedField::optional(column.id?, column.field.name().as_str(), field_type))
 }
 
 /// Add a field to the fields of a level; a struct that is there already gets the fields of the new one.

@@ -1,12 +1,15 @@
 //! The formats of data and delete files: each opens a file and cuts it into units that decode to batches.
 
 use arrow_array::RecordBatch;
+use arrow_schema::Schema;
 
 use super::batch_size::BatchSize;
 use super::survey::Survey;
 use crate::error::{Error, Result};
-use crate::formats::avro::file::{AvroUnit, avro_units};
+use crate::formats::avro::file::{AvroUnit, avro_units, open};
 use crate::formats::orc::file::{OrcUnit, orc_survey, orc_units};
+use crate::formats::orc::outline::OrcOutline;
+use crate::formats::parquet::file::Footer;
 use crate::formats::parquet::open::parquet_units;
 use crate::formats::parquet::survey::parquet_survey;
 use crate::formats::parquet::unit::Unit;
@@ -52,6 +55,18 @@ impl DataFormat {
             Self::Orc => {
                 orc_units(request)?.into_iter().map(|unit| DataUnit::Orc(Box::new(unit))).collect()
             }
+        })
+    }
+
+    /// Return the columns of a file by its own schema, with field ids if the file has any.
+    ///
+    /// # Errors
+    /// [`Error::Missing`]; `Corrupt` and `Unsupported` naming the file.
+    pub(crate) fn schema(self, request: &FileRequest<'_>) -> Result<Schema> {
+        Ok(match self {
+            Self::Parquet => Footer::read(request)?.schema().clone(),
+            Self::Avro => open(request, request.file()?)?.0.schema,
+            Self::Orc => OrcOutline::read(request)?.schema,
         })
     }
 

@@ -45,10 +45,10 @@ const STEP_ROWS: usize = 1_024;
 const STEP_BYTES: usize = BATCH_BYTES / 8;
 
 /// A file ready to decode.
-pub(super) struct AvroFile {
+pub(crate) struct AvroFile {
     rows: WholeRows,
     /// The columns by the file's own schema.
-    pub(super) schema: Schema,
+    pub(crate) schema: Schema,
     /// The writer's schema with numbered fields.
     pub(super) numbered: AvroType,
     columns: StructType,
@@ -96,7 +96,7 @@ pub(crate) fn avro_units(request: &FileRequest<'_>) -> Result<Vec<AvroUnit>> {
 ///
 /// # Errors
 /// `Corrupt` naming the file; errors of resolving columns.
-pub(super) fn open(request: &FileRequest<'_>, source: DataFile) -> Result<(AvroFile, u64)> {
+pub(crate) fn open(request: &FileRequest<'_>, source: DataFile) -> Result<(AvroFile, u64)> {
     let most = usize::try_from(source.len()).unwrap_or(usize::MAX).min(MAX_HEADER_BYTES);
     let mut length = HEADER_BYTES;
     loop {
