@@ -76,14 +76,19 @@ def assign_fresh_schema_ids(schema_or_type: Schema, next_id: Callable[[], int] |
 def make_compatible_name(name: str) -> str:
     """Return a name that Avro allows: other characters become ``_x`` and their UTF-16 code units in hexadecimal.
 
+    Letters and decimal digits of the basic multilingual plane are allowed, and ``_``.
+
     >>> make_compatible_name("a.b"), make_compatible_name("9x")
     ('a_x2Eb', '_9x')
     """
     safe = []
     for position, character in enumerate(name):
-        if character == "_" or character.isalpha() or (position > 0 and character.isdigit()):
+        # The Java reference tests single UTF-16 units, and a surrogate is neither a letter nor a digit.
+        is_single = ord(character) <= 0xFFFF
+        is_digit = is_single and character.isdecimal()
+        if character == "_" or (is_single and character.isalpha()) or (position > 0 and is_digit):
             safe.append(character)
-        elif character.isdigit():
+        elif is_digit:
             safe.append(f"_{character}")
         else:
             units = character.encode("utf-16-be")

@@ -159,7 +159,8 @@ final class TransformVectors {
     String[] plain = {
       "a", "A9", "_", "__", "9", "99x", "a-b", "a b", "a.b.c", "-", "--", "1-", "#", "a#b", "\u00e9", "a\u00e9b",
       "\u2603", "a\u2603", "\u540d\u524d", "\ud83d\ude00", "a\ud83d\ude00", "x\u0000y", "a\tb",
-      "a/b", "a\\b", "a\"b", "A_x2E", "$", "a$", "%20", "data#1", "\u00aa", "\u2160", "\u00b2", "\u0301", "a\u0301"
+      "a/b", "a\\b", "a\"b", "A_x2E", "$", "a$", "%20", "data#1", "\u00aa", "\u2160", "\u00b2", "\u0301", "a\u0301",
+      "\u093f", "a\u093f", "a\u0e35", "\u24b6", "\u0663", "a\u0663", "\ud801\udc00"
     };
     for (String name : plain) {
       names.add("name", Json.text(name), "sanitized", Json.text(AvroSchemaUtil.makeCompatibleName(name)));

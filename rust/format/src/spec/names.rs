@@ -3,8 +3,11 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Return a name that is legal in Avro and Parquet: letters, digits and `_`, not starting with a digit. A leading digit
-/// is prefixed with `_`; any other character becomes `_x` and its UTF-16 units in hexadecimal. Writers store the
+use icu_properties::CodePointMapData;
+use icu_properties::props::{GeneralCategory, GeneralCategoryGroup};
+
+/// Return a name that is legal in Avro and Parquet: letters (the general categories `L*`), decimal digits (`Nd`) and `_`,
+/// not starting with a digit. A leading digit is prefixed with `_`; any other character becomes `_x` and its UTF-16 units in hexadecimal. Writers store the
 /// original name in the property `iceberg-field-name`.
 ///
 /// ```
@@ -14,7 +17,7 @@ use std::fmt::Write;
 /// assert_eq!(sanitize_name("plain"), "plain");
 /// ```
 pub fn sanitize_name(name: &str) -> Cow<'_, str> {
-    let is_legal = |(index, c): (usize, char)| is_letter(c) || (index > 0 && c.is_ascii_digit());
+    let is_legal = |(index, c): (usize, char)| is_letter(c) || (index > 0 && is_digit(c));
     if name.char_indices().all(is_legal) {
         return Cow::Borrowed(name);
     }
@@ -22,7 +25,7 @@ pub fn sanitize_name(name: &str) -> Cow<'_, str> {
     for (index, c) in name.char_indices() {
         if is_legal((index, c)) {
             sanitized.push(c);
-        } else if c.is_ascii_digit() {
+        } else if is_digit(c) {
             sanitized.push('_');
             sanitized.push(c);
         } else {
@@ -37,10 +40,22 @@ pub fn is_legal_name(name: &str) -> bool {
     matches!(sanitize_name(name), Cow::Borrowed(_))
 }
 
-/// Return whether a character is a letter. The reference implementation tests single UTF-16 units: a letter outside the
-/// basic multilingual plane does not count, nor do numerals such as `Ⅻ`.
+/// Return whether a character is a letter or `_`.
 fn is_letter(c: char) -> bool {
-    c == '_' || (c.len_utf16() == 1 && c.is_alphabetic() && !c.is_numeric())
+    c.is_ascii_alphabetic()
+        || c == '_'
+        || category(c).is_some_and(|found| GeneralCategoryGroup::Letter.contains(found))
+}
+
+fn is_digit(c: char) -> bool {
+    c.is_ascii_digit() || category(c) == Some(GeneralCategory::DecimalNumber)
+}
+
+/// Return the general category of a character other than ASCII; `None` outside the basic multilingual plane, since the
+/// reference implementation tests single UTF-16 units, and a surrogate is neither a letter nor a digit.
+fn category(c: char) -> Option<GeneralCategory> {
+    let is_single = !c.is_ascii() && c.len_utf16() == 1;
+    is_single.then(|| CodePointMapData::<GeneralCategory>::new().get(c))
 }
 
 fn escape(c: char, sanitized: &mut String) {
