@@ -185,18 +185,27 @@ class PartitionSpec(JsonModel):
                 )
 
     def check_names(self, schema: Schema) -> None:
-        """Raise ValidationError unless every field has a name of its own, which no column has but the field's source.
+        """Raise ValidationError unless every field has a name of its own, also in Avro, which no column has but the field's source.
 
         Args:
             schema: The schema of the source columns.
         """
+        from icefloe.schema import make_compatible_name
+
         seen: set[str] = set()
+        avro_names: dict[str, str] = {}
         for field in self.fields:
             if field.name == "":
                 raise ValidationError("partition field name: expected text, got ''")
             if field.name in seen:
                 raise ValidationError(f"partition field name {field.name!r} is used twice; rename one of the fields")
             seen.add(field.name)
+            avro_name = make_compatible_name(field.name)
+            other = avro_names.setdefault(avro_name, field.name)
+            if other != field.name:
+                raise ValidationError(
+                    f"partition field names {other!r} and {field.name!r} are both {avro_name} in manifests; rename one of the fields"
+                )
             column_id = schema.column_id(field.name)
             if column_id not in {None, field.source_id}:
                 source = schema.find_column_name(field.source_id)

@@ -280,6 +280,20 @@ fn fields_of_void_and_unknown_transforms_are_read_whatever_their_type() {
 }
 
 #[test]
+fn partition_fields_of_one_avro_name_are_refused() {
+    let table = table(
+        r#"{"spec-id":5,"fields":[
+        {"source-id":2,"field-id":1000,"name":"a.b","transform":"identity"},
+        {"source-id":3,"field-id":1001,"name":"a_x2Eb","transform":"identity"}]}"#,
+    );
+    let columns = ManifestColumns::from_batch(&entries_of("[null,null]"), &table.partition_type);
+    let error = encoded(&table, &columns.unwrap(), 2, Codec::Null).unwrap_err();
+    let expected =
+        "writing partition fields a.b and a_x2Eb to one manifest, where both have the name a_x2Eb,";
+    assert_eq!(error, Error::unsupported(expected));
+}
+
+#[test]
 fn unpartitioned_manifest_has_empty_tuples() {
     let table = table(r#"{"spec-id":5,"fields":[]}"#);
     let written = ManifestColumns::from_batch(&entries_of("[]"), &table.partition_type).unwrap();

@@ -72,6 +72,12 @@ CASES: dict[str, Case] = {
         lambda: validate_partition_name("d", BucketTransform(4), 1, SCHEMA, {"d"}),
         ["partition field name 'd' is used twice", "rename one of the fields"],
     ),
+    "partition fields with the same name in Avro": (
+        lambda: PartitionSpec(
+            PartitionField(1, 1000, "identity", "a.b"), PartitionField(2, 1001, "identity", "a_x2Eb")
+        ).check_names(SCHEMA),
+        ["partition field names 'a.b' and 'a_x2Eb' are both a_x2Eb in manifests", "rename one of the fields"],
+    ),
     "partition field of several columns": (
         lambda: PartitionField.model_validate(
             {"source-ids": [1, 2], "field-id": 1000, "transform": "bucket[4]", "name": "b"}

@@ -1,8 +1,6 @@
 //! Names of fields that differ in the table and are the same in a file.
 
-use std::collections::HashMap;
-
-use icefloe_format::spec::{StructType, Type, sanitize_name};
+use icefloe_format::spec::{StructType, Type, same_legal_name};
 use icefloe_format::{Error, Result};
 
 /// Refuse a struct with two fields whose legal names in Avro are the same: Avro libraries do not read such a schema.
@@ -10,18 +8,13 @@ use icefloe_format::{Error, Result};
 /// # Errors
 /// `Unsupported` with both names.
 pub(super) fn check_unique_names(fields: &StructType) -> Result<()> {
-    let mut known = HashMap::new();
-    for field in &fields.fields {
-        let legal = sanitize_name(&field.name);
-        if let Some(other) = known.insert(legal.clone(), &field.name) {
-            let (name, legal) = (&field.name, legal.as_ref());
-            return Err(Error::unsupported(format!(
-                "writing columns {other} and {name} to one Avro file, where both have the name {legal},"
-            )));
-        }
-        check_type(&field.field_type)?;
+    let names = fields.fields.iter().map(|field| field.name.as_str());
+    if let Some((other, name, legal)) = same_legal_name(names) {
+        return Err(Error::unsupported(format!(
+            "writing columns {other} and {name} to one Avro file, where both have the name {legal},"
+        )));
     }
-    Ok(())
+    fields.fields.iter().try_for_each(|field| check_type(&field.field_type))
 }
 
 fn check_type(field_type: &Type) -> Result<()> {

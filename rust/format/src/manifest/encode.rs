@@ -13,7 +13,10 @@ use crate::avro::iceberg_schema::record_schema;
 use crate::avro::{ContainerWriter, RowEncoder};
 use crate::codec::Codec;
 use crate::spec::types::{NestedField, StructType, Type};
-use crate::spec::{PartitionSpec, PrimitiveType, Schema, Transform, null_array, primitive_to_arrow};
+use crate::spec::{
+    PartitionSpec, PrimitiveType, Schema, Transform, null_array, primitive_to_arrow,
+    same_legal_name,
+};
 use crate::{Error, Result};
 
 /// The block size that version 1 requires and readers ignore, with the value of the reference implementation.
@@ -87,7 +90,7 @@ impl ManifestContent {
 /// # Errors
 /// [`Error::InvalidArgument`] if a required value is null, an entry is of the other content, an
 /// entry that is not added has no sequence number, or version 1 is to hold deletes;
-/// [`Error::Unsupported`] for other format versions.
+/// [`Error::Unsupported`] for other format versions, and for two partition fields of the same name in Avro.
 pub fn encode_manifest(
     columns: &ManifestColumns,
     options: &EncodeOptions<'_>,
@@ -97,6 +100,7 @@ pub fn encode_manifest(
         return Err(Error::unsupported(feature));
     }
     check_content(columns, options)?;
+    check_unique_names(options.spec)?;
     let columns = &with_void_columns(with_snapshot_id(columns, options)?, options)?;
     check_sequence_numbers(columns, options)?;
     let partition_type = typed_by_columns(options.partition_type, &columns.partition);
@@ -145,6 +149,16 @@ fn check_content(columns: &ManifestColumns, options: &EncodeOptions<'_>) -> Resu
             let reason = format!("{content} has no place in a manifest of {:?}", options.content);
             Err(Error::invalid("content", reason))
         }
+        None => Ok(()),
+    }
+}
+
+/// Refuse a spec with two fields whose legal names in Avro are the same: Avro libraries do not read such a schema.
+fn check_unique_names(spec: &PartitionSpec) -> Result<()> {
+    match same_legal_name(spec.fields.iter().map(|field| field.name.as_str())) {
+        Some((other, name, legal)) => Err(Error::unsupported(format!(
+            "writing partition fields {other} and {name} to one manifest, where both have the name {legal},"
+        ))),
         None => Ok(()),
     }
 }

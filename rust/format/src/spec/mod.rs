@@ -31,7 +31,7 @@ pub use arrow_schema::{
 pub use arrow_values::datums_to_array;
 pub use canonical::{can_hold, canonical_array};
 pub use datum::Datum;
-pub use names::sanitize_name;
+pub use names::{same_legal_name, sanitize_name};
 pub use nulls::null_array;
 pub use partition_json::{
     Partition, partition_from_json, partition_from_struct, partition_path, partition_to_json,

@@ -1,6 +1,7 @@
 //! Field names that are legal in Avro and Parquet.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fmt::Write;
 
 use icu_properties::CodePointMapData;
@@ -33,6 +34,17 @@ pub fn sanitize_name(name: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(sanitized)
+}
+
+/// Return the first two of `names` that [`sanitize_name`] makes equal, and the legal name of both.
+pub fn same_legal_name<'a>(
+    names: impl IntoIterator<Item = &'a str>,
+) -> Option<(&'a str, &'a str, Cow<'a, str>)> {
+    let mut known = HashMap::new();
+    names.into_iter().find_map(|name| {
+        let legal = sanitize_name(name);
+        known.insert(legal.clone(), name).map(|other| (other, name, legal))
+    })
 }
 
 /// Return whether [`sanitize_name`] returns the name unchanged.
