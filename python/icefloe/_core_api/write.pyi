@@ -141,7 +141,14 @@ def write_equality_deletes(
     """
 
 def describe_data_files(
-    io: FileIo, locations: list[str], *, context: str, spec_id: int, format: str | None = None, check_names: bool = True
+    io: FileIo,
+    locations: list[str],
+    *,
+    context: str,
+    spec_id: int,
+    sort_order: str | None = None,
+    format: str | None = None,
+    check_names: bool = True,
 ) -> tuple[pa.RecordBatch, int]:
     """Describe existing Parquet, ORC and Avro files as data files of a table, from their footers or headers.
 
@@ -154,6 +161,7 @@ def describe_data_files(
         context: The read context of the table, with the name mapping for files without field ids.
         spec_id: The partition spec of the files. Partition values come from the bounds of the source columns, or from
             ``name=value`` directories of a location.
+        sort_order: The table's sort order as JSON, whose columns get bounds; the files are not sorted by it.
         format: The format that every file must have, ``parquet``, ``orc`` or ``avro``; by default the format of its magic bytes.
         check_names: Whether every column must be a column of the table and have its name; false for files of the table, which may
             have columns that were dropped or renamed since, and no column is decoded.

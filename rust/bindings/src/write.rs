@@ -132,13 +132,15 @@ fn py_write_equality_deletes<'py>(
 }
 
 #[pyfunction(name = "describe_data_files")]
-#[pyo3(signature = (io, locations, *, context, spec_id, format = None, check_names = true))]
+#[pyo3(signature = (io, locations, *, context, spec_id, sort_order = None, format = None, check_names = true))]
+#[expect(clippy::too_many_arguments, reason = "keyword arguments of the Python function")]
 fn py_describe_data_files<'py>(
     py: Python<'py>,
     io: &PyFileIo,
     locations: Vec<String>,
     context: &str,
     spec_id: i32,
+    sort_order: Option<&str>,
     format: Option<&str>,
     check_names: bool,
 ) -> PyResult<(Bound<'py, PyAny>, usize)> {
@@ -148,9 +150,10 @@ fn py_describe_data_files<'py>(
     };
     let format = format.map(named).transpose().map_err(raise_format)?;
     let checks = Checks { format, names: check_names };
+    let sort_order = sort_order.map(SortOrder::from_json).transpose().map_err(raise_format)?;
     let described = py.detach(|| {
         let context = Arc::new(TableContext::from_json(context)?);
-        describe_data_files(&io.inner, context, spec_id, locations, checks)
+        describe_data_files(&io.inner, context, spec_id, locations, sort_order.as_ref(), checks)
     });
     let described = described.map_err(raise)?;
     Ok((files_out(py, &described.files)?, described.without_ids))

@@ -72,7 +72,7 @@ impl File {
         let io = FileIo::new(std::iter::empty::<(String, String)>());
         let location = self.0.to_str().unwrap().to_owned();
         let checks = Checks { format: None, names: check_names };
-        match describe_data_files(&io, context, 0, vec![location.clone()], checks) {
+        match describe_data_files(&io, context, 0, vec![location.clone()], None, checks) {
             Ok(_) => None,
             Err(Error::InFile {
                 location: named,

@@ -14,7 +14,7 @@ from icefloe.expressions import AlwaysTrue
 from icefloe.schema.name_mapping import create_mapping_from_schema
 from icefloe.table.commit.added_files import AddedFiles
 from icefloe.table.properties.definitions import NAME_MAPPING
-from icefloe.table.read_context import context_json
+from icefloe.table.read_context import context_json, sort_order_json
 
 if TYPE_CHECKING:
     from icefloe.table.row_level.target import Target
@@ -58,7 +58,14 @@ def add_existing_files(
     if paths:
         context = context_json(described, metadata.schema())
         parts.append(
-            _core.describe_data_files(io, paths, context=context, spec_id=metadata.default_spec_id, format=file_format)
+            _core.describe_data_files(
+                io,
+                paths,
+                context=context,
+                spec_id=metadata.default_spec_id,
+                sort_order=sort_order_json(metadata.sort_order()),
+                format=file_format,
+            )
         )
     files = pa.Table.from_batches([batch for batch, _ in parts]).combine_chunks().to_batches()[0]
     without_ids = sum(count for _, count in parts)

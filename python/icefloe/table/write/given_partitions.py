@@ -12,7 +12,7 @@ from icefloe import _core
 from icefloe.conversions import partition_to_py, to_json_value
 from icefloe.exceptions import ValidationError
 from icefloe.partitioning import PartitionSpec
-from icefloe.table.read_context import context_json
+from icefloe.table.read_context import context_json, sort_order_json
 from icefloe.transforms import IdentityTransform
 from icefloe.types import PrimitiveType
 
@@ -60,6 +60,7 @@ class GivenPartition:
             self.locations,
             context=context_json(described, metadata.schema()),
             spec_id=spec_id,
+            sort_order=sort_order_json(metadata.sort_order()),
             format=file_format,
         )
         columns = {

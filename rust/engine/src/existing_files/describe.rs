@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use icefloe_format::metrics::MetricsConfig;
 use icefloe_format::spec::{
-    Partition, PartitionSpec, Schema, Transform, UNSORTED_ORDER_ID, partition_to_json,
+    Partition, PartitionSpec, Schema, SortOrder, Transform, UNSORTED_ORDER_ID, partition_to_json,
 };
 
 use super::check::{check_columns, check_directories};
@@ -57,6 +57,9 @@ pub struct Checks {
 /// Columns are compared with the table's schema by field id, or by the context's name mapping in files without ids. Partition
 /// values come from the bounds of the source columns, or from `name=value` directories of the location.
 ///
+/// Metrics of the order-preserving columns of `sort_order`, the table's, are collected with bounds; the files themselves are
+/// not sorted.
+///
 /// With `checks.names`, every column of a file must be a column of the table and have its name, and no directory may have the value
 /// of a column that the file lacks, unless the column is an identity partition field. Files that belong to the table
 /// already may have columns that were dropped or renamed since, and none of their columns is decoded.
@@ -69,11 +72,12 @@ pub fn describe_data_files(
     context: Arc<TableContext>,
     spec_id: i32,
     locations: Vec<String>,
+    sort_order: Option<&SortOrder>,
     checks: Checks,
 ) -> Result<ExistingFiles> {
     let spec = context.spec(spec_id)?.clone();
     let properties = context.properties.clone().into_iter().collect();
-    let modes = MetricsConfig::from_properties(&context.schema, None, &properties)?;
+    let modes = MetricsConfig::from_properties(&context.schema, sort_order, &properties)?;
     let first = locations.first().map(|location| io.read_ahead_bytes(location));
     let ahead = first.transpose()?.unwrap_or(0);
     let threads = default_threads().max(LEAST_THREADS);

@@ -82,7 +82,8 @@ pub struct MetricsConfig {
 impl MetricsConfig {
     /// Read the modes from table properties.
     ///
-    /// Bounds are collected for the columns of the sort order, unless they have a property of their own. Without a
+    /// Bounds are collected for the columns by which, or by whose order-preserving transform, rows are sorted, unless they
+    /// have a property of their own. Without a
     /// default property, metrics are collected for the first 100 columns only, or the number in
     /// `max-inferred-column-defaults`.
     ///
@@ -99,7 +100,8 @@ impl MetricsConfig {
             Some(mode) => Self { modes: HashMap::new(), default: mode },
             None => Self::inferred(schema, properties)?,
         };
-        for field in sort_order.into_iter().flat_map(|order| &order.fields) {
+        let keys = sort_order.into_iter().flat_map(|order| &order.fields);
+        for field in keys.filter(|field| field.transform.preserves_order()) {
             if !config.mode(field.source_id).keeps_bounds() {
                 config.modes.insert(field.source_id, MetricsMode::DEFAULT);
             }

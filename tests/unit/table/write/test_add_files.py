@@ -17,6 +17,8 @@ from icefloe.exceptions import (
     ValidationException,
 )
 from icefloe.schema import Schema
+from icefloe.table.sorting import SortField, SortOrder
+from icefloe.transforms import BucketTransform, IdentityTransform
 from icefloe.types import LongType, NestedField, StringType, StructType
 
 from tests.unit.table.write.existing_files import MAPPING, SCHEMA, ids, rows, with_ids, write
@@ -263,3 +265,13 @@ def test_add_files_finds_columns_under_new_names_after_a_schema_change(empty, tm
     empty.add_files([write(tmp_path / "b.parquet", data)])
     found = empty.scan().to_arrow().select(["id", "title", "note"]).sort_by("id").to_pylist()
     assert found == [{"id": 1, "title": "name 1", "note": None}, {"id": 2, "title": "name 2", "note": "n"}]
+
+
+def test_sorted_columns_of_added_files_have_bounds(catalog, tmp_path):
+    order = SortOrder(SortField(3, IdentityTransform()), SortField(1, BucketTransform(4)))
+    properties = {"write.metadata.metrics.default": "counts"}
+    table = catalog.create_table("db.t", SCHEMA, sort_order=order, properties=properties)
+    table.add_files([write(tmp_path / "a.parquet", rows([1, 2]))])
+    [file] = table.inspect.files().to_pylist()
+    assert dict(file["lower_bounds"]) == {3: b"name 1"}
+    assert file["sort_order_id"] == 0
