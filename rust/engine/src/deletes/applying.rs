@@ -14,8 +14,6 @@ pub(crate) type AppliedGroups = BTreeMap<usize, Vec<Range<u32>>>;
 /// The delete files of a scan by content, in the order of the plan.
 #[derive(Clone)]
 pub(crate) struct ApplyingFiles {
-    /// Indexes of the position delete files.
-    positions: Vec<usize>,
     /// Indexes of the files that hold neither positions nor keys.
     others: Vec<usize>,
     blocks: Vec<Block>,
@@ -32,10 +30,8 @@ struct Block {
 impl ApplyingFiles {
     /// Index the delete files of a plan; `members` has the group of each equality delete file that a task needs.
     pub(crate) fn new(files: &[DeleteFile], members: &[Option<usize>]) -> Self {
-        let indexes = |wanted: &dyn Fn(&DeleteFile) -> bool| {
-            let found = files.iter().enumerate().filter(|(_, file)| wanted(file));
-            found.map(|(index, _)| index).collect()
-        };
+        let others = files.iter().enumerate();
+        let others = others.filter(|(_, file)| !file.holds_positions() && !file.holds_keys());
         let mut blocks: Vec<Block> = Vec::new();
         let mut scope = None;
         for (index, (file, group)) in files.iter().zip(members).enumerate() {
@@ -51,16 +47,7 @@ impl ApplyingFiles {
             }
             scope = Some(&file.scope);
         }
-        Self {
-            positions: indexes(&DeleteFile::holds_positions),
-            others: indexes(&|file| !file.holds_positions() && !file.holds_keys()),
-            blocks,
-        }
-    }
-
-    /// The indexes of the position delete files among `ranges`.
-    pub(crate) fn positions(&self, ranges: &[Range<usize>]) -> impl Iterator<Item = usize> {
-        ranges.iter().flat_map(|range| within(&self.positions, range)).copied()
+        Self { others: others.map(|(index, _)| index).collect(), blocks }
     }
 
     /// The index of the first file among `ranges` that holds neither positions nor keys.
@@ -153,7 +140,6 @@ mod tests {
                 let expected: BTreeMap<_, _> =
                     of(2).map(|index| (index, files[index].equality_ids.clone())).collect();
                 assert_eq!(found, expected);
-                assert!(applying.positions(&ranges).eq(of(1)));
                 assert_eq!(applying.other(&ranges), of(7).next());
             }
         }

@@ -15,6 +15,7 @@ use super::batches::DeleteBatches;
 use super::delete_file::DeleteFile;
 use super::key_groups::{KeyGroup, key_groups, key_schema};
 use super::load_once::LoadOnce;
+use super::path_index::PathIndex;
 use crate::bytes::data_file::TailFetch;
 use crate::error::{Error, Result};
 use crate::pipeline::{Flight, Pipeline, Work};
@@ -37,6 +38,7 @@ pub(crate) struct DeleteFiles {
     /// Data files of the scan; positions in other files are dropped.
     data_files: HashSet<String>,
     positions: Vec<LoadOnce<Arc<PositionDeletes>>>,
+    paths: PathIndex,
     groups: Vec<KeyGroup>,
     applying: ApplyingFiles,
     /// Limits of reading one set of positions or keys, of which several may be read at once.
@@ -57,13 +59,15 @@ impl DeleteFiles {
         let positions = files.iter().map(|_| LoadOnce::default()).collect();
         let (groups, members) = key_groups(&files, ranges);
         let applying = ApplyingFiles::new(&files, &members);
+        let others = files.iter().enumerate().filter(|(_, file)| !file.holds_positions());
+        let paths = PathIndex::new(others.map(|(index, _)| index));
         let ahead = files.first().and_then(|file| io.read_ahead_bytes(&file.location).ok());
         let flight = Flight {
             threads: threads.div_ceil(groups.len().max(1)),
             bytes: WAITING_BYTES,
             ahead: ahead.unwrap_or(0).min(WAITING_BYTES),
         };
-        Self { io, context, files, data_files, positions, groups, applying, flight, threads }
+        Self { io, context, files, data_files, positions, paths, groups, applying, flight, threads }
     }
 
     /// The file format of each delete file.
@@ -99,12 +103,9 @@ impl DeleteFiles {
         (location, rows): (&str, i64),
         deletes: &[Range<usize>],
     ) -> Result<Option<RoaringTreemap>> {
-        let wanted: Vec<usize> = self.applying.positions(deletes).collect();
-        let unread =
-            wanted.iter().filter(|index| self.positions.get(**index).is_some_and(LoadOnce::claim));
-        self.load(Loads::Positions(unread.copied().collect()))?;
+        self.load_positions(self.paths.missing(deletes))?;
         let mut all: Option<RoaringTreemap> = None;
-        for index in wanted {
+        for index in self.paths.of_file(location, deletes) {
             let Some(file) = self.files.get(index) else { continue };
             let Some(loaded) = self.position_deletes(index, None) else { continue };
             if let Some(positions) = loaded?.positions(location) {
@@ -116,6 +117,19 @@ impl DeleteFiles {
             }
         }
         Ok(all)
+    }
+
+    /// Load position delete files and add them to the index of paths.
+    fn load_positions(self: &Arc<Self>, missing: Vec<usize>) -> Result<()> {
+        let unread =
+            missing.iter().filter(|index| self.positions.get(**index).is_some_and(LoadOnce::claim));
+        self.load(Loads::Positions(unread.copied().collect()))?;
+        for index in missing {
+            if let Some(loaded) = self.position_deletes(index, None) {
+                self.paths.add(index, loaded?.as_ref());
+            }
+        }
+        Ok(())
     }
 
     /// Load several files or groups at once and request the bytes of the next at the same time. The reader that needs a

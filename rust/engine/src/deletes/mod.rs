@@ -7,3 +7,4 @@ pub(crate) mod deleted_positions;
 pub(crate) mod files;
 mod key_groups;
 mod load_once;
+mod path_index;
