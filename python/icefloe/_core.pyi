@@ -38,6 +38,7 @@ from icefloe._core_api.metadata_tables import (
     read_manifest_lists,
 )
 from icefloe._core_api.predicate import (
+    covered_partitions,
     filter_rows,
     project_filter,
     prune_files,
@@ -115,6 +116,7 @@ __all__ = [
     "bucket",
     "build_profile",
     "clear_manifest_cache",
+    "covered_partitions",
     "curve_keys",
     "days",
     "describe_data_files",

@@ -246,6 +246,17 @@ def test_residual_decides_as_the_filter(case: Case, data: st.DataObject) -> None
 
 
 @settings(max_examples=300)
+@given(cases(), st.data())
+def test_covered_partitions_are_those_whose_residual_is_true(case: Case, data: st.DataObject) -> None:
+    transform = data.draw(st.sampled_from(transforms_of(case.kind)))
+    arguments = case.schema.model_dump_json(), spec_of(transform).model_dump_json(), json.dumps(case.filter)
+    _, _, partitions = tuples_of(case, transform)
+    covered = _core.covered_partitions(*arguments, list(partitions)).to_pylist()
+    assert covered == [_core.residual_filter(*arguments, partition) == "true" for partition in partitions]
+    assert all(expected or not is_covered for expected, is_covered in zip(case.expected(), covered, strict=True))
+
+
+@settings(max_examples=300)
 @given(cases(), st.integers(1, 3), st.sets(st.sampled_from(["value", "null", "nan", "lower", "upper"])))
 def test_statistics_lose_no_row_and_claim_no_other(case: Case, width: int, absent: set[str]) -> None:
     files = statistics(case, width, absent)

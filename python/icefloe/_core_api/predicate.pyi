@@ -15,6 +15,11 @@ def project_filter(schema: str, spec: str, filter: str, *, strict: bool, case_se
 def residual_filter(schema: str, spec: str, filter: str, partition: str, *, case_sensitive: bool = True) -> str:
     """Return the residual of a filter for a partition, whose tuple is a JSON array."""
 
+def covered_partitions(
+    schema: str, spec: str, filter: str, partitions: list[str], *, case_sensitive: bool = True
+) -> pa.BooleanArray:
+    """Return in which partitions, JSON arrays, every row matches a filter, as their tuples prove."""
+
 def filter_rows(schema: str, filter: str, rows: BatchLike, *, case_sensitive: bool = True) -> pa.BooleanArray:
     """Return which rows of a batch match, False where the filter is unknown; columns are resolved by name, a missing one is null."""
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, BooleanArray};
 use icefloe_format::predicate::{SchemaFilter, validate};
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
 
 use crate::arrow::{BatchIn, array_out};
 use crate::error::raise_format;
@@ -45,6 +46,24 @@ fn residual_filter(
 ) -> PyResult<String> {
     py.detach(|| SchemaFilter::new(schema, filter, case_sensitive)?.residual(spec, partition))
         .map_err(raise_format)
+}
+
+#[pyfunction]
+#[pyo3(signature = (schema, spec, filter, partitions, *, case_sensitive = true))]
+#[expect(clippy::needless_pass_by_value, reason = "extracted from Python")]
+fn covered_partitions<'py>(
+    py: Python<'py>,
+    schema: &str,
+    spec: &str,
+    filter: &str,
+    partitions: Vec<PyBackedStr>,
+    case_sensitive: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    let partitions = partitions.iter().map(|partition| &**partition);
+    let covers =
+        || SchemaFilter::new(schema, filter, case_sensitive)?.covers(spec, partitions);
+    let mask = py.detach(covers).map_err(raise_format)?;
+    mask_out(py, mask)
 }
 
 #[pyfunction]
@@ -99,6 +118,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(validate_filter, module)?)?;
     module.add_function(wrap_pyfunction!(project_filter, module)?)?;
     module.add_function(wrap_pyfunction!(residual_filter, module)?)?;
+    module.add_function(wrap_pyfunction!(covered_partitions, module)?)?;
     module.add_function(wrap_pyfunction!(filter_rows, module)?)?;
     module.add_function(wrap_pyfunction!(prune_files, module)?)?;
     module.add_function(wrap_pyfunction!(prune_manifests, module)?)

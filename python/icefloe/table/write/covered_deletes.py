@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.scan.plan import ScanPlan
 
-_EVERY_ROW = "true"
-
 
 def covered_deletes(plan: ScanPlan, metadata: TableMetadata, row_filter: Filter) -> pa.Array:
     """Return the paths of a plan's delete files in partitions whose rows all match the plan's filter.
@@ -28,50 +25,27 @@ def covered_deletes(plan: ScanPlan, metadata: TableMetadata, row_filter: Filter)
     so it is returned only for a filter that selects every row.
     """
     deletes = plan.deletes
-    if deletes.num_rows == 0:
-        return pa.array([], pa.string())
-    labels = pc.binary_join_element_wise(
-        pc.cast(deletes.column("spec_id"), pa.string()), deletes.column("partition"), " "
+    specs = metadata.specs()
+    covered = [pa.array([], pa.string())]
+    for spec_id in pc.unique(deletes.column("spec_id")).to_pylist():
+        own = deletes.filter(pc.equal(deletes.column("spec_id"), spec_id))
+        partitions = own.column("partition").dictionary_encode()
+        is_covered = _covered_partitions(specs[spec_id], row_filter, partitions.dictionary.to_pylist())
+        covered.append(own.column("file_path").filter(is_covered.take(partitions.indices)).cast(pa.string()))
+    return pa.concat_arrays(covered)
+
+
+def _covered_partitions(spec: PartitionSpec, row_filter: Filter, partitions: list[str]) -> pa.BooleanArray:
+    """Return in which partitions of a spec all rows match a filter, by the fields whose columns the filter can name."""
+    known = [place for place, field in enumerate(spec.fields) if field.source_id in row_filter.schema.field_ids]
+    if len(known) < len(spec.fields):
+        spec = PartitionSpec(*[spec.fields[place] for place in known], spec_id=spec.spec_id)
+        tuples = map(json.loads, partitions)
+        partitions = [json.dumps([values[place] for place in known]) for values in tuples]
+    return _core.covered_partitions(
+        schema_json(row_filter.schema),
+        spec_json(spec),
+        row_filter.json,
+        partitions,
+        case_sensitive=row_filter.case_sensitive,
     )
-    specs = {spec_id: _FilteredSpec.of(spec, row_filter) for spec_id, spec in metadata.specs().items()}
-    covered = []
-    for label in pc.unique(labels).to_pylist():
-        spec_id, partition = label.split(" ", 1)
-        if specs[int(spec_id)].is_covered(partition):
-            covered.append(label)
-    found = deletes.column("file_path").filter(pc.is_in(labels, pa.array(covered, labels.type)))
-    return found.cast(pa.string())
-
-
-@dataclass(frozen=True)
-class _FilteredSpec:
-    """A filter, and the fields of a partition spec whose columns the filter can name.
-
-    Attributes:
-        spec: The spec's JSON, without fields of dropped columns.
-        places: The positions of the fields in a tuple; None for all positions.
-        schema: The schema's JSON.
-        row_filter: The filter.
-    """
-
-    spec: str
-    places: tuple[int, ...] | None
-    schema: str
-    row_filter: Filter
-
-    @staticmethod
-    def of(spec: PartitionSpec, row_filter: Filter) -> _FilteredSpec:
-        known = [place for place, field in enumerate(spec.fields) if field.source_id in row_filter.schema.field_ids]
-        own = PartitionSpec(*[spec.fields[place] for place in known], spec_id=spec.spec_id)
-        places = None if len(known) == len(spec.fields) else tuple(known)
-        return _FilteredSpec(spec_json(own), places, schema_json(row_filter.schema), row_filter)
-
-    def is_covered(self, partition: str) -> bool:
-        """Return whether all rows of a partition match, whose tuple is a JSON array."""
-        if self.places is not None:
-            values = json.loads(partition)
-            partition = json.dumps([values[place] for place in self.places])
-        residual = _core.residual_filter(
-            self.schema, self.spec, self.row_filter.json, partition, case_sensitive=self.row_filter.case_sensitive
-        )
-        return residual == _EVERY_ROW

@@ -9,11 +9,11 @@ use super::bind::bind;
 use super::evaluate::{Pruner, evaluate_inclusive};
 use super::file_stats::FileStats;
 use super::json::{parse_json, to_unbound_json};
-use super::partition_stats::ManifestSummaries;
+use super::partition_stats::{ManifestSummaries, PartitionTuples};
 use super::project::{project_inclusive, project_strict};
-use super::residual::residual;
+use super::residual::{residual, residuals};
 use super::row_filter::filter_mask;
-use super::tree::BoundPredicate;
+use super::tree::{BoundPredicate, Predicate};
 use crate::error::{Error, Result};
 use crate::spec::{NestedField, PartitionSpec, Schema, Type, partition_from_json};
 
@@ -53,6 +53,25 @@ impl SchemaFilter {
         let spec = PartitionSpec::from_json(spec)?;
         let tuple = partition_from_json(&spec.partition_type(&self.schema), partition)?;
         residual(&self.bound, &spec, &self.schema, &tuple).map(|left| to_unbound_json(&left))
+    }
+
+    /// Return in which partitions every row matches the filter, as their tuples, JSON arrays, prove.
+    ///
+    /// # Errors
+    /// Errors of parsing and of [`residuals`].
+    pub fn covers<'a>(
+        &self,
+        spec: &str,
+        partitions: impl IntoIterator<Item = &'a str>,
+    ) -> Result<BooleanArray> {
+        let spec = PartitionSpec::from_json(spec)?;
+        let partition_type = spec.partition_type(&self.schema);
+        let tuples = partitions.into_iter().map(|it| partition_from_json(&partition_type, it));
+        let tuples = tuples.collect::<Result<Vec<_>>>()?;
+        let tuples = PartitionTuples::from_partitions(&partition_type, &tuples)?;
+        let left = residuals(&self.bound, &spec, &self.schema, &tuples)?;
+        let is_true = |place: &usize| left.predicates.get(*place) == Some(&Predicate::AlwaysTrue);
+        Ok(left.index.iter().map(is_true).collect::<Vec<_>>().into())
     }
 
     /// Return which rows of a batch match the filter. Columns are resolved by name; a missing column is null.
