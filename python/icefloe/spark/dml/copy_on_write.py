@@ -26,6 +26,7 @@ from icefloe.spark.types.conform import conformed_columns
 from icefloe.spark.writer.commit import files_deleted_on_failure
 from icefloe.spark.writer.layout import WriteLayout
 from icefloe.spark.writer.write_task import SEVERAL_MATCHES, UNPLANNED_FILE, collected, row_count
+from icefloe.table.commit.removed_files import RemovedFiles
 from icefloe.table.environment import SYSTEM
 from icefloe.table.row_level.merge import MergeResult
 from icefloe.table.row_level.row_commit import commit_rewrite
@@ -140,9 +141,9 @@ class CopyOnWrite:
     def _replace(self, numbers: list[int], data: pa.RecordBatch | None) -> None:
         """Replace the files of the numbers by new ones, and commit."""
         changes, target = self.changes, self.changes.target
-        paths = target.planned.plan.files.column("file_path").take(pa.array(numbers, pa.int64()))
-        replaced = pa.concat_arrays([paths, changes.whole_files])
-        if data is None and len(replaced) == 0:
+        rewritten = RemovedFiles.of(target.planned.plan.files.take(pa.array(numbers, pa.int64())))
+        replaced = [rewritten, changes.whole_files]
+        if data is None and not any(len(files.paths) for files in replaced):
             return
         files = [] if data is None else [data]
         with files_deleted_on_failure(target.table, files):

@@ -69,7 +69,7 @@ class MergeOnRead:
             # Tasks compute positions and new versions apart: a row would be lost, or doubled, if these differ.
             counted, written = (f"{count} new versions of rows" for count in (removed - deleted, updated))
             check_both_passes(target, [data, deletes], counted=counted, written=written)
-        if data is None and deletes is None and len(changes.whole_files) == 0:
+        if data is None and deletes is None and len(changes.whole_files.paths) == 0:
             return MergeResult(0, 0, 0)
         with files_deleted_on_failure(target.table, [batch for batch in (data, deletes) if batch is not None]):
             self._add_to_transaction(data, deletes)
@@ -128,7 +128,7 @@ class MergeOnRead:
     def _add_to_transaction(self, data: pa.RecordBatch | None, deletes: pa.RecordBatch | None) -> None:
         operation = self.changes.row_level_operation()
         if data is None and deletes is None:
-            commit_rewrite(operation, self.changes.whole_files, [])
+            commit_rewrite(operation, [self.changes.whole_files], [])
             return
         files = RowDeltaFiles(
             rows=[] if data is None else [data],

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from icefloe.spark.reader.frame import scan_frame
 from icefloe.spark.reader.row_count import planned_rows
 from icefloe.spark.reader.scan_choice import plan_scan
+from icefloe.table.commit.removed_files import RemovedFiles
 from icefloe.table.write.covered_deletes import covered_deletes
 from icefloe.table.write.rows import with_files
 
@@ -32,7 +33,7 @@ class RowChanges:
         deleted: The positions of ``removed`` without a new version; None if there are none, or ``updated`` is None.
         updated: New versions of the updated rows, with the table's columns and the positions of the old ones.
         inserted: Rows to add, with the table's columns.
-        whole_files: Paths of data files to remove whole.
+        whole_files: Data files to remove whole.
         whole_file_rows: Number of live rows in these files.
         covered_deletes: Paths of delete files that apply to no row any more, as the operation removes whole partitions.
         only_updates: Every removed row has a new version in ``updated``.
@@ -45,7 +46,7 @@ class RowChanges:
     deleted: DataFrame | None = None
     updated: DataFrame | None = None
     inserted: DataFrame | None = None
-    whole_files: pa.Array = field(default_factory=lambda: pa.array([], pa.string()))
+    whole_files: RemovedFiles = field(default_factory=RemovedFiles.none)
     whole_file_rows: int = 0
     covered_deletes: pa.Array = field(default_factory=lambda: pa.array([], pa.string()))
     only_updates: bool = True
@@ -57,11 +58,11 @@ class RowChanges:
         """Return the deletion of all rows of a target's scan."""
         plan, scan = target.planned.plan, target.planned.scan
         is_whole = pc.fill_null(plan.files.column("must_match"), False)
-        whole = plan.files.column("file_path").filter(is_whole)
+        whole = RemovedFiles.of(plan.files.filter(is_whole))
         partial = plan.files.column("file_path").filter(pc.invert(is_whole))
         covered = covered_deletes(plan, target.table.metadata, scan.resolved_filter())
         rows = live_rows(target, with_files(plan, is_whole))
-        if len(partial) > 0 and len(whole) > 0:
+        if len(partial) > 0 and len(whole.paths) > 0:
             target = replace(target, planned=plan_scan(target.spark, scan, located=True, only=partial))
         return RowChanges(
             target=target,

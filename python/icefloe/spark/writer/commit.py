@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from icefloe.exceptions import IcebergError, ValidationError
 from icefloe.expressions import AlwaysTrue
 from icefloe.table.commit.data_file_changes import OverwriteFiles
+from icefloe.table.commit.removed_files import RemovedFiles
 from icefloe.table.commit.snapshot_producer import MAIN, check_branch, head_of
 from icefloe.table.commit.transaction import INDEFINITE_ERRORS
 from icefloe.table.properties.definitions import ISOLATION_LEVELS
@@ -204,7 +205,7 @@ def _replace_files(target: Target, files: pa.RecordBatch | None, overwrite: File
             "matches some rows of a file: delete or merge these rows instead"
         )
     change = OverwriteFiles(target.transaction, target.branch, target.snapshot_properties).replace_matching_rows()
-    change.delete(replaced.column("file_path"))
+    change.remove_files(RemovedFiles.of(replaced))
     if files is not None:
         change.append(files)
     change.validate_from_snapshot(overwrite.isolation.snapshot_id).conflict_detection_filter(row_filter)

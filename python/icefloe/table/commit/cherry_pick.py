@@ -13,6 +13,7 @@ from icefloe.manifest.columns import DATA_FILE_SCHEMA
 from icefloe.table.commit.concurrent_changes import ADDED, DELETED, changes_since
 from icefloe.table.commit.conflicts import check_no_new_deletes_for
 from icefloe.table.commit.derived_requirements import requirements_of
+from icefloe.table.commit.removed_files import RemovedFiles
 from icefloe.table.commit.snapshot_producer import MAIN, SnapshotProducer
 from icefloe.table.read_context import schema_json, specs_json
 from icefloe.table.snapshots import Operation, Snapshot, ancestors_of
@@ -135,7 +136,7 @@ class CherryPick(SnapshotProducer):
         if added.num_rows > 0:
             self._added.append(added.combine_chunks().to_batches()[0])
         if len(removed) > 0:
-            self._deleted_paths.append(removed.column("file_path").combine_chunks().cast(pa.string()))
+            self.remove_files(RemovedFiles.of(removed))
         replaced = self._partitions_of_added_files()
         self._rewritten = [path for path, partition in _files(removed) if partition not in replaced]
         self._properties[SOURCE_SNAPSHOT_ID] = str(source.snapshot_id)

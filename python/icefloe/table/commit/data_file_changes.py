@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from icefloe.arguments import checked_names
 from icefloe.exceptions import ValidationError
+from icefloe.table.commit.removed_files import RemovedFiles
 from icefloe.table.commit.snapshot_producer import SnapshotProducer
 from icefloe.table.commit.summary import FILE_COLUMNS
 from icefloe.table.commit.validated_change import ValidatedChange
@@ -47,10 +48,7 @@ class OverwriteFiles(ValidatedChange):
 
     def delete(self, paths: pa.Array | list[str]) -> Self:
         """Remove data files by their paths, exactly as the table's manifests spell them."""
-        array = as_paths(paths)
-        if len(array) > 0:
-            self._deleted_paths.append(array)
-        return self
+        return self.remove_files(RemovedFiles(as_paths(paths)))
 
     def replace_matching_rows(self) -> Self:
         """Record the change as a replacement of the rows of a filter, also where no file has such rows.
@@ -63,7 +61,7 @@ class OverwriteFiles(ValidatedChange):
 
     def operation(self) -> Operation:  # noqa: D102 - described by the producer
         adds_files = any(files.num_rows > 0 for files in self._added)
-        removes_files = self._replaces_rows or bool(self._deleted_paths)
+        removes_files = self._replaces_rows or bool(self._removed)
         if adds_files == removes_files:
             return Operation.OVERWRITE
         return Operation.APPEND if adds_files else Operation.DELETE

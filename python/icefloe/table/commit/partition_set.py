@@ -83,12 +83,25 @@ class PartitionSet:
     @cached_property
     def row_filter(self) -> Filter:
         """The filter of the rows of the partitions, in files of any spec."""
-        fields = [field for field in self.spec.fields if not isinstance(field.transform, VoidTransform)]
+        fields, tuples = self._fields_and_values
+        return Filter(self._any_of(fields, tuples), self.schema) if fields else Filter.everything(self.schema)
+
+    @cached_property
+    def bounding_filter(self) -> Filter:
+        """A filter that matches all rows of the partitions, and rows of others: one predicate for each field, however many they are."""
+        fields, tuples = self._fields_and_values
         if not fields:
             return Filter.everything(self.schema)
+        values = [list(dict.fromkeys(each)) for each in zip(*tuples, strict=True)]
+        return Filter(reduce(And, map(self._in, fields, values)), self.schema)
+
+    @cached_property
+    def _fields_and_values(self) -> tuple[list[PartitionField], list[Values]]:
+        """The partition fields without void ones, and the values of these fields in each partition."""
+        fields = [field for field in self.spec.fields if not isinstance(field.transform, VoidTransform)]
         positions = [self.spec.fields.index(field) for field in fields]
-        tuples = [tuple(each[position] for position in positions) for each in map(json.loads, self.tuples.to_pylist())]
-        return Filter(self._any_of(fields, tuples), self.schema)
+        tuples = map(json.loads, self.tuples.to_pylist())
+        return fields, [tuple(each[position] for position in positions) for each in tuples]
 
     @cached_property
     def zeros(self) -> Filter | None:

@@ -16,6 +16,7 @@ from icefloe.table.commit.conflicts import (
 from icefloe.table.commit.data_file_changes import OverwriteFiles
 from icefloe.table.commit.manifest_writer import DATA
 from icefloe.table.commit.partition_set import PartitionSet
+from icefloe.table.commit.removed_files import RemovedFiles
 from icefloe.table.commit.snapshot_producer import head_of
 from icefloe.table.snapshots import Operation
 from icefloe.table.update import AssertDefaultSpecId
@@ -77,7 +78,7 @@ class ReplacePartitionFiles(OverwriteFiles):
 
     def validate(self, versions: Versions) -> None:
         """Raise ValidationException if a concurrent commit conflicts."""
-        self._deleted_paths = []
+        self._removed = []
         super().validate(versions)
 
     def stage(self, base: TableMetadata, attempt: int) -> tuple[tuple[TableUpdate, ...], tuple[TableRequirement, ...]]:
@@ -92,9 +93,9 @@ class ReplacePartitionFiles(OverwriteFiles):
             entries = self._writer.live_entries(base, manifests.filter(same_spec))
             replaced = entries.filter(partitions.contains(entries))
         is_data = pc.equal(replaced.column("content"), DATA)
-        paths = replaced.column("file_path")
-        self._deleted_paths = _array(paths.filter(is_data))
-        self._deleted_deletes = _array(paths.filter(pc.invert(is_data)))
+        self._removed = []
+        self.remove_files(RemovedFiles.of(replaced.filter(is_data)))
+        self._deleted_deletes = _array(replaced.column("file_path").filter(pc.invert(is_data)))
         updates, requirements = super().stage(base, attempt)
         return updates, (*requirements, AssertDefaultSpecId(default_spec_id=partitions.spec.spec_id))
 

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from icefloe.arguments import checked_integer, checked_snapshot_id
 from icefloe.exceptions import ValidationError, ValidationException
 from icefloe.table.commit.data_file_changes import as_paths, checked_data_files
+from icefloe.table.commit.removed_files import RemovedFiles
 from icefloe.table.commit.snapshot_producer import head_of
 from icefloe.table.commit.summary import POSITION_DELETES
 from icefloe.table.commit.validated_change import ValidatedChange
@@ -47,10 +48,7 @@ class RewriteFiles(ValidatedChange):
 
     def delete(self, paths: pa.Array | list[str]) -> Self:
         """Replace data files, by their paths."""
-        array = as_paths(paths)
-        if len(array) > 0:
-            self._deleted_paths.append(array)
-        return self
+        return self.remove_files(RemovedFiles(as_paths(paths)))
 
     def add_deletes(self, delete_files: pa.RecordBatch) -> Self:
         """Add position delete files with the positions of replaced ones.
@@ -135,9 +133,9 @@ class RewriteFiles(ValidatedChange):
             ValidationError: Nothing is replaced, or the new data files hold more rows than the replaced ones.
             ValidationException: A concurrent commit changed a replaced file or deleted rows of it.
         """
-        if not self._deleted_paths and not self._deleted_deletes:
+        if not self._removed and not self._deleted_deletes:
             raise ValidationError("rewrite: expected files to replace, got none; use new_append() to add files")
-        if self._added and not self._deleted_paths:
+        if self._added and not self._removed:
             raise ValidationError("rewrite: expected data files to replace beside new data files, got none")
         if self._added_deletes and not self._deleted_deletes:
             raise ValidationError("rewrite: expected delete files to replace beside new delete files, got none")

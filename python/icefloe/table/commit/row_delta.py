@@ -13,6 +13,7 @@ from icefloe.manifest.columns import data_file_columns
 from icefloe.manifest.data_file import DataFile
 from icefloe.table.commit.data_file_changes import as_paths, checked_data_files
 from icefloe.table.commit.manifest_writer import DATA
+from icefloe.table.commit.removed_files import RemovedFiles
 from icefloe.table.commit.validated_change import ValidatedChange
 from icefloe.table.snapshots import Operation
 
@@ -70,14 +71,17 @@ class RowDelta(ValidatedChange):
 
     def remove_rows(self, files: DataFile | pa.Array | list[str]) -> Self:
         """Remove data files whole: one file, or the paths of files. Each must be part of the table when the change commits."""
-        return self._remove(self._deleted_paths, files)
+        return self.remove_files(RemovedFiles(_paths(files)))
 
     def remove_deletes(self, files: DataFile | pa.Array | list[str]) -> Self:
         """Remove delete files: one file, or the paths of files. Each must be part of the table when the change commits.
 
         Rows that only these files delete are back in the table, unless new delete files repeat the deletes.
         """
-        return self._remove(self._deleted_deletes, files)
+        paths = _paths(files)
+        if len(paths) > 0:
+            self._deleted_deletes.append(paths)
+        return self
 
     def validate_data_files_exist(self, paths: pa.Array | list[str]) -> Self:
         """Fail if a concurrent commit removed one of these data files, which the new delete files refer to.
@@ -108,7 +112,7 @@ class RowDelta(ValidatedChange):
             ValidationException: A concurrent commit conflicts with this change.
             CommitFailedException: Concurrent commits won more often than `commit.retry.num-retries` allows.
         """
-        if self._deleted_paths and self._referenced:
+        if self._removed and self._referenced:
             removed = pa.concat_arrays(self._deleted_paths)
             both = removed.filter(pc.is_in(removed, pa.concat_arrays(self._referenced))).to_pylist()
             if both:
@@ -121,7 +125,7 @@ class RowDelta(ValidatedChange):
     def operation(self) -> Operation:  # noqa: D102 - described by the producer
         if self._added_deletes and not self._added:
             return Operation.DELETE
-        if self._added and not self._added_deletes and not self._deleted_paths:
+        if self._added and not self._added_deletes and not self._removed:
             return Operation.APPEND
         return Operation.OVERWRITE
 
@@ -131,11 +135,9 @@ class RowDelta(ValidatedChange):
         metadata = self._transaction.table_metadata
         return data_file_columns([files], metadata.specs(), metadata.schema())
 
-    def _remove(self, removed: list[pa.Array], files: DataFile | pa.Array | list[str]) -> Self:
-        paths = as_paths([files.file_path] if isinstance(files, DataFile) else files)
-        if len(paths) > 0:
-            removed.append(paths)
-        return self
+
+def _paths(files: DataFile | pa.Array | list[str]) -> pa.Array:
+    return as_paths([files.file_path] if isinstance(files, DataFile) else files)
 
 
 def _check_content(files: pa.RecordBatch, *, deletes: bool) -> None:

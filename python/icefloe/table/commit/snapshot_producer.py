@@ -19,6 +19,7 @@ from icefloe.exceptions import ValidationError, ValidationException
 from icefloe.io.arrow_values import int_scalar
 from icefloe.table.commit.derived_requirements import requirements_of
 from icefloe.table.commit.manifest_writer import DATA, DELETES, ManifestWriter
+from icefloe.table.commit.removed_files import RemovedFiles, may_list
 from icefloe.table.commit.repeated_files import without_repeated
 from icefloe.table.commit.summary import (
     change_metrics,
@@ -88,7 +89,7 @@ class SnapshotProducer(ABC):
         self.snapshot_id = self._environment.new_snapshot_id()
         self._added: list[pa.RecordBatch] = []
         self._added_deletes: list[pa.RecordBatch] = []
-        self._deleted_paths: list[pa.Array] = []
+        self._removed: list[RemovedFiles] = []
         self._deleted_deletes: list[pa.Array] = []
         self._covered_deletes: list[pa.Array] = []
         self._writer = ManifestWriter(transaction.deferring_io, self.snapshot_id, self._environment.new_uuid())
@@ -125,6 +126,12 @@ class SnapshotProducer(ABC):
         self._added = without_repeated(self._added)
         self._added_deletes = without_repeated(self._added_deletes)
         self._transaction.apply(self)
+
+    def remove_files(self, files: RemovedFiles) -> Self:
+        """Remove data files. Manifests of other partitions are not read if the partitions of all removed files are known."""
+        if len(files.paths) > 0:
+            self._removed.append(files)
+        return self
 
     def drop_deletes(self, paths: pa.Array) -> Self:
         """Drop delete files that apply to removed data files only. Unlike removed files, they may be gone when the change commits."""
@@ -256,10 +263,11 @@ class SnapshotProducer(ABC):
 
     def _manifests(self, base: TableMetadata, head: Snapshot | None) -> Manifests:
         previous = self._writer.list_of(head)
-        data, removed = self._remaining(base, previous, DATA, self._deleted_paths)
+        data, removed = self._without_removed(base, previous)
         own_data = self._writer.add(base, DATA, self._added)
         unused = self._unused_deletes(base, previous, pa.concat_tables([data, own_data]), removed)
-        deletes, removed_deletes = self._remaining(base, previous, DELETES, [*self._deleted_deletes, *unused])
+        paths = [*self._deleted_deletes, *unused]
+        deletes, removed_deletes = self._remaining(base, _of_content(previous, DELETES), paths)
         own_deletes = self._writer.add(base, DELETES, self._added_deletes)
         parts = [pa.concat_tables([own_data, data]), pa.concat_tables([own_deletes, deletes])]
         if self.merges:
@@ -284,15 +292,33 @@ class SnapshotProducer(ABC):
         live = manifests.filter(pc.or_(_may_have_live_files(manifests), is_own))
         return self._writer.merge(base, live) if MANIFEST_MERGE.of(base.properties) else live
 
+    def _without_removed(self, base: TableMetadata, previous: pa.Table) -> tuple[pa.Table, list[pa.RecordBatch]]:
+        """Return the head's data manifests without the removed files, and the entries of these files.
+
+        Manifests whose partitions have none of the files are not read.
+        """
+        data = _of_content(previous, DATA)
+        if not self._removed:
+            return data, []
+        is_read = may_list(base, data, self._removed)
+        remaining, removed = self._remaining(base, data.filter(is_read), self._deleted_paths)
+        both = pa.concat_tables([remaining, data.filter(pc.invert(is_read))])
+        places = pa.concat_arrays([pc.indices_nonzero(mask) for mask in (is_read, pc.invert(is_read))])
+        return both.take(pc.sort_indices(places)), removed
+
     def _remaining(
-        self, base: TableMetadata, previous: pa.Table, content: int, paths: list[pa.Array]
+        self, base: TableMetadata, manifests: pa.Table, paths: list[pa.Array]
     ) -> tuple[pa.Table, list[pa.RecordBatch]]:
-        """Return the head's manifests of one kind without some files, and the entries of these files."""
-        inherited = previous.filter(pc.equal(previous.column("content"), int_scalar(content, pa.int32())))
+        """Return manifests of one kind without some files, and the entries of these files."""
         if not paths:
-            return inherited, []
-        filtered = self._writer.remove(base, inherited, pc.unique(pa.concat_arrays(paths)))
+            return manifests, []
+        filtered = self._writer.remove(base, manifests, pc.unique(pa.concat_arrays(paths)))
         return pa.Table.from_batches([filtered.manifests]), [filtered.deleted]
+
+    @property
+    def _deleted_paths(self) -> list[pa.Array]:
+        """The paths of the data files that the change removes."""
+        return [each.paths for each in self._removed]
 
     def _named_deletes(self) -> list[pa.Array]:
         """Return the paths of the delete files that the change removes by name."""
@@ -302,7 +328,7 @@ class SnapshotProducer(ABC):
         self, base: TableMetadata, previous: pa.Table, data: pa.Table, removed: list[pa.RecordBatch]
     ) -> list[pa.Array]:
         """Return the delete files that apply to no data file any more. Changes that remove no file keep them, as in the Java reference."""
-        deletes = previous.filter(pc.equal(previous.column("content"), int_scalar(DELETES, pa.int32())))
+        deletes = _of_content(previous, DELETES)
         if deletes.num_rows == 0 or not (removed or self._deleted_deletes or self._covered_deletes):
             return []
         oldest = pc.min(data.column("min_sequence_number")).as_py()
@@ -310,6 +336,10 @@ class SnapshotProducer(ABC):
         named = pa.concat_arrays([pa.array([], pa.string()), *self._named_deletes()])
         unused = unused_deletes(self._writer, base, deletes, limit, removed, self._covered_deletes, named)
         return [unused] if len(unused) > 0 else []
+
+
+def _of_content(manifests: pa.Table, content: int) -> pa.Table:
+    return manifests.filter(pc.equal(manifests.column("content"), int_scalar(content, pa.int32())))
 
 
 def check_branch(base: TableMetadata, branch: str | None) -> None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
+from icefloe.table.commit.removed_files import RemovedFiles
 from icefloe.table.read_context import schema_json
 from icefloe.table.row_level.row_commit import RowDeltaFiles, RowLevelOperation, commit_rewrite, commit_row_delta
 from icefloe.table.write.copied_pages import rewritten_pages, write_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    import pyarrow as pa
 
     from icefloe import _core
     from icefloe.table.row_level.row_changes import RowChanges
@@ -52,25 +53,25 @@ def _merge_on_read(operation: RowLevelOperation, plan: ScanPlan, changes: RowCha
 
 def _copy_on_write(operation: RowLevelOperation, plan: ScanPlan, changes: RowChanges) -> None:
     target = operation.target
-    replaced: list[pa.Array] = []
+    replaced: list[RemovedFiles] = []
     copied = target.writer.copied_rows()
 
     def remaining() -> Iterator[pa.RecordBatch]:
         if changes.removed.rows.num_rows > 0:
             paths, others = rewritten_pages(plan, schema_json(target.metadata.schema()), changes.removed, copied)
-            replaced.append(paths)
+            replaced.append(RemovedFiles.among(plan.files, paths))
             yield from others
 
     rows = _written(target, changes.schema, itertools.chain(changes.rows(), remaining()), copied)
     if replaced:
-        commit_rewrite(operation, replaced[0], rows)
+        commit_rewrite(operation, replaced, rows)
     else:
         _commit_without_removals(operation, rows)
 
 
 def _commit_without_removals(operation: RowLevelOperation, rows: list[pa.RecordBatch]) -> None:
     if rows:
-        commit_rewrite(operation, pa.array([], pa.string()), rows)
+        commit_rewrite(operation, [], rows)
     else:
         operation.target.commit_read_set(operation.row_filter, operation.name)
 

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from icefloe.table.commit.data_file_changes import OverwriteFiles
+from icefloe.table.commit.removed_files import RemovedFiles
 from icefloe.table.commit.row_delta import RowDelta
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from icefloe.expressions.filter import Filter
     from icefloe.table.row_level.target import Target
 
@@ -45,14 +48,14 @@ class RowDeltaFiles:
         deletes: Position delete files; None when no row is deleted by position.
         replaced: Paths of the delete files whose positions the new ones repeat.
         referenced: Paths of the data files that the position deletes refer to.
-        removed: Paths of data files that are removed whole.
+        removed: The data files that are removed whole.
     """
 
     rows: list[pa.RecordBatch] = field(default_factory=list)
     deletes: pa.RecordBatch | None = None
     replaced: pa.Array = field(default_factory=_no_paths)
     referenced: pa.Array = field(default_factory=_no_paths)
-    removed: pa.Array = field(default_factory=_no_paths)
+    removed: RemovedFiles = field(default_factory=RemovedFiles.none)
 
 
 def commit_row_delta(operation: RowLevelOperation, files: RowDeltaFiles) -> None:
@@ -61,7 +64,7 @@ def commit_row_delta(operation: RowLevelOperation, files: RowDeltaFiles) -> None
     change = RowDelta(target.transaction, target.branch, target.snapshot_properties)
     for batch in files.rows:
         change.add_rows(batch)
-    change.remove_rows(files.removed)
+    change.remove_files(files.removed)
     if files.deletes is not None:
         change.add_deletes(files.deletes).remove_deletes(files.replaced)
         change.validate_data_files_exist(files.referenced).validate_deleted_files()
@@ -70,16 +73,18 @@ def commit_row_delta(operation: RowLevelOperation, files: RowDeltaFiles) -> None
     change.commit()
 
 
-def commit_rewrite(operation: RowLevelOperation, replaced: pa.Array, rows: list[pa.RecordBatch]) -> None:
+def commit_rewrite(operation: RowLevelOperation, replaced: Sequence[RemovedFiles], rows: list[pa.RecordBatch]) -> None:
     """Replace data files in the operation's transaction, with the checks of its isolation level.
 
     Args:
         operation: The operation.
-        replaced: Paths of the data files to remove.
+        replaced: The data files to remove.
         rows: Files of the rows that remain and of new rows.
     """
     target = operation.target
-    change = OverwriteFiles(target.transaction, target.branch, target.snapshot_properties).delete(replaced)
+    change = OverwriteFiles(target.transaction, target.branch, target.snapshot_properties)
+    for removed in replaced:
+        change.remove_files(removed)
     for batch in rows:
         change.append(batch)
     change.drop_deletes(operation.covered_deletes)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe.table.commit.data_file_changes import OverwriteFiles
+from icefloe.table.commit.removed_files import RemovedFiles
 from icefloe.table.commit.row_delta import RowDelta
 from icefloe.table.write.copied_pages import rewrite_without
 from icefloe.table.write.covered_deletes import covered_deletes
@@ -29,8 +29,8 @@ def delete_rows(target: Target, row_filter: Filter) -> None:
     whole = pc.fill_null(plan.files.column("must_match"), False)
     partial = with_files(plan, pc.invert(whole))
     positions = matching(partial)
-    covered = plan.files.column("file_path").filter(whole)
-    if len(covered) == 0 and positions.rows.num_rows == 0:
+    covered = RemovedFiles.of(plan.files.filter(whole))
+    if len(covered.paths) == 0 and positions.rows.num_rows == 0:
         target.commit_read_set(row_filter, OPERATION)
         return
     if positions.rows.num_rows > 0 and target.merges_on_read(OPERATION):
@@ -42,16 +42,16 @@ def delete_rows(target: Target, row_filter: Filter) -> None:
     change.commit()
 
 
-def _copy_on_write(target: Target, covered: pa.Array, partial: ScanPlan, positions: Positions) -> ValidatedChange:
-    change = OverwriteFiles(target.transaction, target.branch, target.snapshot_properties).delete(covered)
+def _copy_on_write(target: Target, covered: RemovedFiles, partial: ScanPlan, positions: Positions) -> ValidatedChange:
+    change = OverwriteFiles(target.transaction, target.branch, target.snapshot_properties).remove_files(covered)
     if positions.rows.num_rows > 0:
         paths, files = rewrite_without(target.writer, partial, target.metadata.schema(), positions)
-        change.delete(paths).append(files)
+        change.remove_files(RemovedFiles.among(partial.files, paths)).append(files)
     return change
 
 
-def _merge_on_read(target: Target, covered: pa.Array, partial: ScanPlan, positions: Positions) -> ValidatedChange:
+def _merge_on_read(target: Target, covered: RemovedFiles, partial: ScanPlan, positions: Positions) -> ValidatedChange:
     deletes = target.position_deletes(partial, positions)
     change = RowDelta(target.transaction, target.branch, target.snapshot_properties)
-    change.remove_rows(covered).add_deletes(deletes.added).remove_deletes(deletes.replaced)
+    change.remove_files(covered).add_deletes(deletes.added).remove_deletes(deletes.replaced)
     return change.validate_data_files_exist(deletes.referenced).validate_deleted_files()

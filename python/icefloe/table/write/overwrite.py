@@ -8,9 +8,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe.exceptions import ValidationError, ValidationException
-from icefloe.expressions import AlwaysTrue
 from icefloe.table.commit.data_file_changes import OverwriteFiles
 from icefloe.table.commit.partition_set import PartitionSet
+from icefloe.table.commit.removed_files import RemovedFiles
 from icefloe.table.commit.replace_partitions import ReplacePartitions
 from icefloe.table.write.copied_pages import rewrite_without
 from icefloe.table.write.covered_deletes import covered_deletes
@@ -75,9 +75,9 @@ def replace_partitions(target: Target, added: pa.RecordBatch, isolation: Isolati
         )
     change = ReplacePartitions(target.transaction, partitions, target.branch, target.snapshot_properties)
     change.append(added)
-    plan = target.plan(target.filter(AlwaysTrue()))
+    plan = target.plan(partitions.bounding_filter)
     files, deletes = plan.files, plan.deletes
-    change.delete(files.column("file_path").filter(partitions.contains(files)))
+    change.remove_files(RemovedFiles.of(files.filter(partitions.contains(files))))
     change.drop_deletes(deletes.column("file_path").filter(partitions.contains(deletes)).cast(pa.string()))
     if not pc.all(partitions.has_spec(files)).as_py():
         plan = target.plan(partitions.row_filter)
@@ -107,7 +107,7 @@ def remove_rows(change: OverwriteFiles, target: Target, plan: ScanPlan) -> None:
     whole = pc.fill_null(plan.files.column("must_match"), False)
     partial = with_files(plan, pc.invert(whole))
     positions = matching(partial)
-    change.delete(plan.files.column("file_path").filter(whole))
+    change.remove_files(RemovedFiles.of(plan.files.filter(whole)))
     if positions.rows.num_rows > 0:
         paths, files = rewrite_without(target.writer, partial, target.metadata.schema(), positions)
-        change.delete(paths).append(files)
+        change.remove_files(RemovedFiles.among(partial.files, paths)).append(files)

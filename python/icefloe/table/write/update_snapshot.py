@@ -13,6 +13,7 @@ from icefloe.expressions.filter import Filter
 from icefloe.manifest import DataFile, DataFileContent
 from icefloe.manifest.columns import data_file_columns
 from icefloe.table.commit.data_file_changes import DeleteFiles, FastAppend, MergeAppend, OverwriteFiles
+from icefloe.table.commit.removed_files import RemovedFiles
 from icefloe.table.commit.snapshot_producer import MAIN, SnapshotProducer, check_branch_name, head_of
 from icefloe.table.commit.validated_change import ReadOnlyChange
 from icefloe.table.scan.data_scan import DataScan
@@ -136,7 +137,7 @@ class OverwriteDataFiles(_DataFileUpdate, OverwriteFiles):
         change = self if changes_files else ReadOnlyChange(self._transaction, self._branch, self._properties)
         self._add_checks(change, row_filter)
         if changes_files:
-            self.delete(plan.files.column("file_path").filter(_whole(plan)))
+            self.remove_files(RemovedFiles.of(plan.files.filter(_whole(plan))))
             self.drop_deletes(covered_deletes(plan, self._transaction.table_metadata, row_filter))
             super().commit()
         else:

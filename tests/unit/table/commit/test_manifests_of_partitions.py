@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -10,8 +11,8 @@ from icefloe.partitioning import PartitionField, PartitionSpec
 from icefloe.schema import Schema
 from icefloe.table.commit.manifest_writer import ManifestWriter, manifests_of
 from icefloe.table.commit.manifests_of_partitions import may_list_partitions
-from icefloe.transforms import IdentityTransform
-from icefloe.types import DateType, DoubleType, NestedField, StringType
+from icefloe.transforms import IdentityTransform, UnknownTransform, VoidTransform
+from icefloe.types import DateType, DoubleType, LongType, NestedField, StringType
 
 DAYS = [dt.date(1969, 12, 31), dt.date(2026, 1, 1), None]
 
@@ -55,3 +56,59 @@ def test_manifests_of_another_spec_are_left_out(catalog):
             spec == one.column("spec_id")[0].as_py() for spec in manifests.column("partition_spec_id").to_pylist()
         ]
         assert may_list_partitions(table.metadata, manifests, one).to_pylist() == expected
+
+
+@pytest.mark.parametrize("transform", [UnknownTransform("zorder"), VoidTransform()])
+def test_fields_without_known_values_leave_no_manifest_out(catalog, transform):
+    schema = Schema(NestedField(1, "p", StringType()), NestedField(2, "q", LongType()))
+    table = catalog.create_table("db.open", schema, partition_spec=_spec("p", "q"))
+    table.append(pa.table({"p": ["a", "b"], "q": [1, 2]}))
+    manifests = manifests_of(table.io, table.current_snapshot())
+    spec = PartitionSpec(
+        PartitionField(1, 1000, transform, "p"), PartitionField(2, 1001, IdentityTransform(), "q"), spec_id=0
+    )
+    base = table.metadata.model_copy(update={"partition_specs": [spec]})
+    files = pa.table({"spec_id": pa.array([0, 0], pa.int32()), "partition": ["[null, 1]", '["a", 2]']})
+    assert may_list_partitions(base, manifests, files.slice(0, 1)).to_pylist() == [True]
+    assert may_list_partitions(base, manifests, files.slice(1, 1)).to_pylist() == [True]
+    others = pa.table({"spec_id": pa.array([0], pa.int32()), "partition": ['["a", 3]']})
+    assert may_list_partitions(base, manifests, others).to_pylist() == [False]
+
+
+CHANGES = {
+    "delete of whole files": lambda table: table.delete("p = 'b'"),
+    "delete of rows": lambda table: table.delete("p = 'b' and q = 2"),
+    "overwrite": lambda table: table.overwrite(pa.table({"p": ["b"], "q": [5]}), "p = 'b'"),
+    "dynamic overwrite": lambda table: table.dynamic_partition_overwrite(pa.table({"p": ["b"], "q": [5]})),
+    "update": lambda table: table.update("p = 'b'", {"q": "q + 5"}),
+    "rewrite": lambda table: (
+        table.maintenance.rewrite_data_files().filter("p = 'b'").options(rewrite_all=True).execute()
+    ),
+}
+
+
+@pytest.mark.parametrize("mode", ["copy-on-write", "merge-on-read"])
+@pytest.mark.parametrize("change", CHANGES)
+def test_changes_of_a_partition_read_no_manifest_of_others(catalog, change, mode):
+    properties = {"commit.manifest-merge.enabled": "false"}
+    properties |= {f"write.{verb}.mode": mode for verb in ("delete", "update")}
+    schema = Schema(NestedField(1, "p", StringType()), NestedField(2, "q", LongType()))
+    table = catalog.create_table("db.parts", schema, partition_spec=_spec("p"), properties=properties)
+    table.append(pa.table({"p": ["a"], "q": [1]}))
+    table.append(pa.table({"p": ["b", "b"], "q": [2, 3]}))
+    table.append(pa.table({"p": ["c"], "q": [4]}))
+    others = [one for one in table.current_snapshot().manifests(table.io) if one.sequence_number != 2]
+    contents = {one.manifest_path: Path(one.manifest_path.removeprefix("file://")).read_bytes() for one in others}
+    for path in contents:
+        Path(path.removeprefix("file://")).unlink()
+    CHANGES[change](table)
+    for path, content in contents.items():
+        Path(path.removeprefix("file://")).write_bytes(content)
+    rows = table.scan("p != 'b'").to_arrow().sort_by("q").to_pylist()
+    assert rows == [{"p": "a", "q": 1}, {"p": "c", "q": 4}]
+    assert {one.manifest_path for one in table.current_snapshot().manifests(table.io)} > set(contents)
+
+
+def _spec(*names):
+    places = {"p": 1, "q": 2}
+    return PartitionSpec(*[PartitionField(places[one], 999 + places[one], IdentityTransform(), one) for one in names])

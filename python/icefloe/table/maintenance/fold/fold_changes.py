@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from icefloe.exceptions import IcebergError
 from icefloe.io.arrow_values import int_scalar
+from icefloe.table.commit.removed_files import RemovedFiles
 from icefloe.table.commit.rewrite_files import RewriteFiles
 from icefloe.table.commit.snapshot_producer import head_of
 from icefloe.table.environment import SYSTEM
@@ -92,7 +93,7 @@ class FilesFold:
         change = RewriteFiles(transaction, self._branch, {UNFOLDED_FILES: "0"})
         change.validate_from_snapshot(head.snapshot_id)
         if folded.files.num_rows > 0:
-            change.delete(folded.files.column("file_path")).data_sequence_number(head.sequence_number or 0)
+            change.remove_files(RemovedFiles.of(folded.files)).data_sequence_number(head.sequence_number or 0)
             rewritten = self._rewritten(folded)
             if rewritten.num_rows > 0:
                 change.append(rewritten)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from icefloe.table.commit.removed_files import RemovedFiles
 from icefloe.table.commit.rewrite_files import RewriteFiles
 from icefloe.table.commit.snapshot_producer import head_of
 from icefloe.table.maintenance.branch_plan import PLAN_ID, commits_of, whole_files
@@ -71,7 +72,7 @@ def commit_groups(table: Any, plan: RewriteDataFilesPlan, groups: list[FileGroup
     change = RewriteFiles(transaction, plan.branch, summary)
     change.validate_from_snapshot(groups[0].snapshot_id)
     for group in groups:
-        change.delete(group.files.column("file_path"))
+        change.remove_files(RemovedFiles.of(group.files))
         if group.added is not None and group.added.num_rows > 0:
             change.append(group.added)
     head = head_of(table.metadata, plan.branch)
