@@ -29,6 +29,7 @@ from icefloe.spark.writer.write_task import (
     row_count,
     written_positions,
 )
+from icefloe.table.commit.removed_files import RemovedFiles
 from icefloe.table.environment import SYSTEM
 from icefloe.table.properties.core import delete_file_properties
 from icefloe.table.read_context import specs_json
@@ -175,10 +176,10 @@ class MergeOnRead:
             plan.files, plan.deletes, plan.files.column("file_path"), self.changes.target.table.properties
         )
 
-    def _replaced(self, deletes: pa.RecordBatch | None) -> pa.Array:
-        """Return the paths of the delete files that the new ones replace."""
+    def _replaced(self, deletes: pa.RecordBatch | None) -> RemovedFiles:
+        """Return the delete files that the new ones replace."""
         touched = pa.array([], pa.string()) if deletes is None else pc.drop_null(deletes.column("referenced_data_file"))
-        return of_data_files(self._replaceable(), touched).column("file_path")
+        return RemovedFiles.of(of_data_files(self._replaceable(), touched))
 
     def _referenced(self, deletes: pa.RecordBatch | None) -> pa.Array:
         """Return the paths of the data files that delete files refer to; all planned files where a delete file has no path."""

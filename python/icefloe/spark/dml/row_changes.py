@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe.spark.reader.frame import scan_frame
@@ -35,7 +34,7 @@ class RowChanges:
         inserted: Rows to add, with the table's columns.
         whole_files: Data files to remove whole.
         whole_file_rows: Number of live rows in these files.
-        covered_deletes: Paths of delete files that apply to no row any more, as the operation removes whole partitions.
+        covered_deletes: Delete files that apply to no row any more, as the operation removes whole partitions.
         only_updates: Every removed row has a new version in ``updated``.
         keeps_partitions: New versions are in the same partitions as the old ones.
         removes_scan: The operation removes the rows of the target's scan, and ``removed`` is None.
@@ -48,7 +47,7 @@ class RowChanges:
     inserted: DataFrame | None = None
     whole_files: RemovedFiles = field(default_factory=RemovedFiles.none)
     whole_file_rows: int = 0
-    covered_deletes: pa.Array = field(default_factory=lambda: pa.array([], pa.string()))
+    covered_deletes: RemovedFiles = field(default_factory=RemovedFiles.none)
     only_updates: bool = True
     keeps_partitions: bool = False
     removes_scan: bool = False

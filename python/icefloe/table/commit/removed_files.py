@@ -1,4 +1,4 @@
-"""The data files that a change removes from the table's manifests."""
+"""The files that a change removes from the table's manifests."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ if TYPE_CHECKING:
 
     from icefloe.table.metadata import TableMetadata
 
+_PARTITIONS = pa.schema([("spec_id", pa.int32()), ("partition", pa.string())])
+
 
 @dataclass(frozen=True)
 class RemovedFiles:
-    """Paths of data files, and the partitions in which they lie.
+    """Paths of files, and the partitions in which they lie.
 
     Attributes:
         paths: The paths as manifests spell them, an array of strings.
@@ -40,22 +42,22 @@ class RemovedFiles:
         Args:
             files: Columns `file_path`, `spec_id` and `partition`, the JSON of a tuple.
         """
-        columns = {name: files.column(name) for name in ("spec_id", "partition")}
-        columns["partition"] = columns["partition"].cast(pa.string())
-        partitions = pa.table(columns).group_by(["spec_id", "partition"]).aggregate([])
+        columns = {field.name: files.column(field.name).cast(field.type) for field in _PARTITIONS}
+        partitions = pa.table(columns).group_by(_PARTITIONS.names).aggregate([]).cast(_PARTITIONS)
         paths = files.column("file_path").cast(pa.string())
         return cls(paths.combine_chunks() if isinstance(paths, pa.ChunkedArray) else paths, partitions)
 
     @classmethod
     def among(cls, files: pa.RecordBatch | pa.Table, paths: pa.Array) -> RemovedFiles:
-        """Return those of a plan's files that have one of some paths.
+        """Return the files of distinct paths, in the partitions that a plan or manifests have them in if they have all of them.
 
         Args:
-            files: As `of`, with a row for each of the paths.
+            files: As `of`.
             paths: An array of strings.
         """
         known = files.column("file_path")
-        return cls.of(files.filter(pc.is_in(known, value_set=paths.cast(known.type))))
+        found = files.filter(pc.is_in(known, value_set=paths.cast(known.type)))
+        return cls.of(found) if found.num_rows == len(paths) else cls(paths)
 
 
 def may_list(base: TableMetadata, manifests: pa.Table, removed: Sequence[RemovedFiles]) -> pa.Array:
@@ -63,4 +65,4 @@ def may_list(base: TableMetadata, manifests: pa.Table, removed: Sequence[Removed
     partitions = [each.partitions for each in removed if each.partitions is not None]
     if len(partitions) < len(removed):
         return pa.repeat(True, manifests.num_rows)
-    return may_list_partitions(base, manifests, pa.concat_tables(partitions))
+    return may_list_partitions(base, manifests, pa.concat_tables([_PARTITIONS.empty_table(), *partitions]))

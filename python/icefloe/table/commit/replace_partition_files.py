@@ -93,13 +93,13 @@ class ReplacePartitionFiles(OverwriteFiles):
             entries = self._writer.live_entries(base, manifests.filter(same_spec))
             replaced = entries.filter(partitions.contains(entries))
         is_data = pc.equal(replaced.column("content"), DATA)
-        self._removed = []
+        self._removed, self._removed_deletes = [], []
         self.remove_files(RemovedFiles.of(replaced.filter(is_data)))
-        self._deleted_deletes = _array(replaced.column("file_path").filter(pc.invert(is_data)))
+        self.remove_delete_files(RemovedFiles.of(replaced.filter(pc.invert(is_data))))
         updates, requirements = super().stage(base, attempt)
         return updates, (*requirements, AssertDefaultSpecId(default_spec_id=partitions.spec.spec_id))
 
-    def _named_deletes(self) -> list[pa.Array]:
+    def _named_deletes(self) -> list[RemovedFiles]:
         """Return nothing: delete files are removed with their partitions."""
         return []
 
@@ -113,7 +113,3 @@ class ReplacePartitionFiles(OverwriteFiles):
         assert self._partitions is not None, "commit() sets them"
         check_no_removed_data_in_partitions(changes, self._partitions)
         check_no_deletes_in_partitions(changes.without(changes.replacements), self._partitions)
-
-
-def _array(paths: pa.ChunkedArray) -> list[pa.Array]:
-    return [paths.combine_chunks().cast(pa.string())] if len(paths) > 0 else []

@@ -79,7 +79,7 @@ class RewriteFiles(ValidatedChange):
         if unused_in is not None:
             unused_in = checked_snapshot_id(unused_in, "unused_in")
         if len(array) > 0:
-            self._deleted_deletes.append(array)
+            self._removed_deletes.append(RemovedFiles(array))
             self._unused_in = unused_in
         return self
 
@@ -133,11 +133,11 @@ class RewriteFiles(ValidatedChange):
             ValidationError: Nothing is replaced, or the new data files hold more rows than the replaced ones.
             ValidationException: A concurrent commit changed a replaced file or deleted rows of it.
         """
-        if not self._removed and not self._deleted_deletes:
+        if not self._removed and not self._removed_deletes:
             raise ValidationError("rewrite: expected files to replace, got none; use new_append() to add files")
         if self._added and not self._removed:
             raise ValidationError("rewrite: expected data files to replace beside new data files, got none")
-        if self._added_deletes and not self._deleted_deletes:
+        if self._added_deletes and not self._removed_deletes:
             raise ValidationError("rewrite: expected delete files to replace beside new delete files, got none")
         if self._sequence_number is not None:
             self._added = [numbered(batch, self.snapshot_id, self._sequence_number) for batch in self._added]

@@ -78,10 +78,7 @@ class RowDelta(ValidatedChange):
 
         Rows that only these files delete are back in the table, unless new delete files repeat the deletes.
         """
-        paths = _paths(files)
-        if len(paths) > 0:
-            self._deleted_deletes.append(paths)
-        return self
+        return self.remove_delete_files(RemovedFiles(_paths(files)))
 
     def validate_data_files_exist(self, paths: pa.Array | list[str]) -> Self:
         """Fail if a concurrent commit removed one of these data files, which the new delete files refer to.

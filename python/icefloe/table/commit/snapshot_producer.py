@@ -90,8 +90,8 @@ class SnapshotProducer(ABC):
         self._added: list[pa.RecordBatch] = []
         self._added_deletes: list[pa.RecordBatch] = []
         self._removed: list[RemovedFiles] = []
-        self._deleted_deletes: list[pa.Array] = []
-        self._covered_deletes: list[pa.Array] = []
+        self._removed_deletes: list[RemovedFiles] = []
+        self._covered_deletes: list[RemovedFiles] = []
         self._writer = ManifestWriter(transaction.deferring_io, self.snapshot_id, self._environment.new_uuid())
         self._current: set[str] = set()
         self._is_committed = False
@@ -133,10 +133,16 @@ class SnapshotProducer(ABC):
             self._removed.append(files)
         return self
 
-    def drop_deletes(self, paths: pa.Array) -> Self:
+    def remove_delete_files(self, files: RemovedFiles) -> Self:
+        """Remove delete files, as `remove_files` removes data files."""
+        if len(files.paths) > 0:
+            self._removed_deletes.append(files)
+        return self
+
+    def drop_deletes(self, files: RemovedFiles) -> Self:
         """Drop delete files that apply to removed data files only. Unlike removed files, they may be gone when the change commits."""
-        if len(paths) > 0:
-            self._covered_deletes.append(paths)
+        if len(files.paths) > 0:
+            self._covered_deletes.append(files)
         return self
 
     @abstractmethod
@@ -263,11 +269,11 @@ class SnapshotProducer(ABC):
 
     def _manifests(self, base: TableMetadata, head: Snapshot | None) -> Manifests:
         previous = self._writer.list_of(head)
-        data, removed = self._without_removed(base, previous)
+        data, removed = self._remaining(base, _of_content(previous, DATA), self._removed)
         own_data = self._writer.add(base, DATA, self._added)
         unused = self._unused_deletes(base, previous, pa.concat_tables([data, own_data]), removed)
-        paths = [*self._deleted_deletes, *unused]
-        deletes, removed_deletes = self._remaining(base, _of_content(previous, DELETES), paths)
+        own = [*self._removed_deletes, *unused]
+        deletes, removed_deletes = self._remaining(base, _of_content(previous, DELETES), own)
         own_deletes = self._writer.add(base, DELETES, self._added_deletes)
         parts = [pa.concat_tables([own_data, data]), pa.concat_tables([own_deletes, deletes])]
         if self.merges:
@@ -292,50 +298,44 @@ class SnapshotProducer(ABC):
         live = manifests.filter(pc.or_(_may_have_live_files(manifests), is_own))
         return self._writer.merge(base, live) if MANIFEST_MERGE.of(base.properties) else live
 
-    def _without_removed(self, base: TableMetadata, previous: pa.Table) -> tuple[pa.Table, list[pa.RecordBatch]]:
-        """Return the head's data manifests without the removed files, and the entries of these files.
+    def _remaining(
+        self, base: TableMetadata, manifests: pa.Table, removed: list[RemovedFiles]
+    ) -> tuple[pa.Table, list[pa.RecordBatch]]:
+        """Return manifests of one kind without some files, and the entries of these files.
 
         Manifests whose partitions have none of the files are not read.
         """
-        data = _of_content(previous, DATA)
-        if not self._removed:
-            return data, []
-        is_read = may_list(base, data, self._removed)
-        remaining, removed = self._remaining(base, data.filter(is_read), self._deleted_paths)
-        both = pa.concat_tables([remaining, data.filter(pc.invert(is_read))])
-        places = pa.concat_arrays([pc.indices_nonzero(mask) for mask in (is_read, pc.invert(is_read))])
-        return both.take(pc.sort_indices(places)), removed
-
-    def _remaining(
-        self, base: TableMetadata, manifests: pa.Table, paths: list[pa.Array]
-    ) -> tuple[pa.Table, list[pa.RecordBatch]]:
-        """Return manifests of one kind without some files, and the entries of these files."""
-        if not paths:
+        if not removed:
             return manifests, []
-        filtered = self._writer.remove(base, manifests, pc.unique(pa.concat_arrays(paths)))
-        return pa.Table.from_batches([filtered.manifests]), [filtered.deleted]
+        is_read = may_list(base, manifests, removed)
+        paths = pc.unique(pa.concat_arrays([each.paths for each in removed]))
+        filtered = self._writer.remove(base, manifests.filter(is_read), paths)
+        both = pa.concat_tables([pa.Table.from_batches([filtered.manifests]), manifests.filter(pc.invert(is_read))])
+        places = pa.concat_arrays([pc.indices_nonzero(mask) for mask in (is_read, pc.invert(is_read))])
+        return both.take(pc.sort_indices(places)), [filtered.deleted]
 
     @property
     def _deleted_paths(self) -> list[pa.Array]:
         """The paths of the data files that the change removes."""
         return [each.paths for each in self._removed]
 
-    def _named_deletes(self) -> list[pa.Array]:
-        """Return the paths of the delete files that the change removes by name."""
-        return self._deleted_deletes
+    def _named_deletes(self) -> list[RemovedFiles]:
+        """Return the delete files that the change removes by name."""
+        return self._removed_deletes
 
     def _unused_deletes(
         self, base: TableMetadata, previous: pa.Table, data: pa.Table, removed: list[pa.RecordBatch]
-    ) -> list[pa.Array]:
+    ) -> list[RemovedFiles]:
         """Return the delete files that apply to no data file any more. Changes that remove no file keep them, as in the Java reference."""
         deletes = _of_content(previous, DELETES)
-        if deletes.num_rows == 0 or not (removed or self._deleted_deletes or self._covered_deletes):
+        if deletes.num_rows == 0 or not (removed or self._removed_deletes or self._covered_deletes):
             return []
         oldest = pc.min(data.column("min_sequence_number")).as_py()
         limit = base.last_sequence_number if oldest is None else min(oldest, base.last_sequence_number)
-        named = pa.concat_arrays([pa.array([], pa.string()), *self._named_deletes()])
-        unused = unused_deletes(self._writer, base, deletes, limit, removed, self._covered_deletes, named)
-        return [unused] if len(unused) > 0 else []
+        unused = unused_deletes(
+            self._writer, base, deletes, limit, removed, self._covered_deletes, self._named_deletes()
+        )
+        return [unused] if len(unused.paths) > 0 else []
 
 
 def _of_content(manifests: pa.Table, content: int) -> pa.Table:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from icefloe.table.commit.manifests_of_partitions import may_list_partitions
+from icefloe.table.commit.removed_files import RemovedFiles, may_list
 from icefloe.table.commit.summary import DATA, POSITION_DELETES
 
 if TYPE_CHECKING:
@@ -23,10 +23,10 @@ def unused_deletes(  # noqa: PLR0913 - each decides which files are unused
     manifests: pa.Table,
     oldest: int,
     removed: list[pa.RecordBatch],
-    covered: list[pa.Array],
-    named: pa.Array,
-) -> pa.Array:
-    """Return the paths of live delete files that are older than every data file, or apply to removed data files alone.
+    covered: list[RemovedFiles],
+    named: list[RemovedFiles],
+) -> RemovedFiles:
+    """Return the live delete files that are older than every data file, or apply to removed data files alone.
 
     Only manifests that may list such files are read. As in the Java reference, a commit that names delete files to remove drops older ones
     from manifests alone that may list a file of a partition of the named ones.
@@ -37,39 +37,37 @@ def unused_deletes(  # noqa: PLR0913 - each decides which files are unused
         manifests: Manifests of delete files.
         oldest: The least data sequence number of the data files that remain.
         removed: Entries of the data files that the commit removes.
-        covered: Paths of delete files that apply to removed data files alone. Position delete files that refer to one removed data file
+        covered: Delete files that apply to removed data files alone. Position delete files that refer to one removed data file
             need not be among them.
-        named: Paths of delete files that the commit removes by name.
+        named: Delete files that the commit removes by name.
     """
-    specs = pa.array([], pa.int32())
-    paths = pa.array([], pa.string())
-    if removed:
-        entries = pa.Table.from_batches(removed)
-        data = entries.filter(pc.equal(entries.column("content"), DATA))
-        specs, paths = _array(pc.unique(data.column("spec_id"))), _array(data.column("file_path").cast(pa.string()))
+    data = [RemovedFiles.of(batch.filter(pc.equal(batch.column("content"), DATA))) for batch in removed]
     may_be_older = pc.less(manifests.column("min_sequence_number"), oldest)
-    read = manifests.filter(pc.or_(may_be_older, pc.is_in(manifests.column("partition_spec_id"), specs)))
+    read = manifests.filter(pc.or_(may_be_older, may_list(base, manifests, [*data, *covered])))
     if read.num_rows == 0:
-        return pa.array([], pa.string())
+        return RemovedFiles.none()
     found = writer.live_entries(base, read)
     numbers, own = found.column("sequence_number"), found.column("file_path").cast(pa.string())
     is_older = pc.and_(pc.greater(numbers, 0), pc.less(numbers, oldest))
-    if len(named) > 0 and pc.any(is_older).as_py():
+    if named and pc.any(is_older).as_py():
         beside = _beside(writer, base, (manifests, manifests.filter(may_be_older)), named)
         is_older = pc.and_(is_older, pc.is_in(own, beside))
-    is_dangling = pc.and_(pc.equal(found.column("content"), POSITION_DELETES), pc.is_in(referenced_paths(found), paths))
-    is_covered = pc.is_in(own, pa.concat_arrays([paths.slice(0, 0), *covered]))
-    return _array(own.filter(pc.or_(pc.or_(is_older, is_dangling), is_covered)))
+    is_dangling = pc.and_(
+        pc.equal(found.column("content"), POSITION_DELETES), pc.is_in(referenced_paths(found), _paths(data))
+    )
+    is_covered = pc.is_in(own, _paths(covered))
+    return RemovedFiles.of(found.filter(pc.or_(pc.or_(is_older, is_dangling), is_covered)))
 
 
 def _beside(
-    writer: ManifestWriter, base: TableMetadata, manifests: tuple[pa.Table, pa.Table], named: pa.Array
+    writer: ManifestWriter, base: TableMetadata, manifests: tuple[pa.Table, pa.Table], named: list[RemovedFiles]
 ) -> pa.Array:
     """Return the paths of the files in the second manifests that may list a file of a partition of the named ones in the first."""
     every, older = manifests
-    entries = writer.live_entries(base, every)
-    is_named = pc.is_in(entries.column("file_path").cast(pa.string()), named)
-    read = older.filter(may_list_partitions(base, older, entries.filter(is_named)))
+    if any(each.partitions is None for each in named):
+        entries = writer.live_entries(base, every)
+        named = [RemovedFiles.among(entries, _paths(named))]
+    read = older.filter(may_list(base, older, named))
     if read.num_rows == 0:
         return pa.array([], pa.string())
     return _array(writer.live_entries(base, read).column("file_path").cast(pa.string()))
@@ -82,6 +80,10 @@ def referenced_paths(deletes: pa.Table) -> pa.ChunkedArray:
     lower, upper = (pc.map_lookup(deletes.column(name), field_id, "first") for name in ("lower_bounds", "upper_bounds"))
     stated = pc.if_else(pc.equal(lower, upper), lower, pa.scalar(None, lower.type))
     return pc.coalesce(deletes.column("referenced_data_file"), stated.cast(pa.string()))
+
+
+def _paths(files: list[RemovedFiles]) -> pa.Array:
+    return pa.concat_arrays([pa.array([], pa.string()), *(each.paths for each in files)])
 
 
 def _array(values: pa.Array | pa.ChunkedArray) -> pa.Array:

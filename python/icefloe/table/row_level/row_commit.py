@@ -30,13 +30,13 @@ class RowLevelOperation:
         target: The table and branch.
         name: `delete`, `update` or `merge`: the operation whose table properties apply.
         row_filter: The rows that the operation read.
-        covered_deletes: Paths of delete files that apply to no row any more, as the operation removes whole partitions.
+        covered_deletes: Delete files that apply to no row any more, as the operation removes whole partitions.
     """
 
     target: Target
     name: str
     row_filter: Filter
-    covered_deletes: pa.Array = field(default_factory=_no_paths)
+    covered_deletes: RemovedFiles = field(default_factory=RemovedFiles.none)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,14 +46,14 @@ class RowDeltaFiles:
     Attributes:
         rows: Files of new rows.
         deletes: Position delete files; None when no row is deleted by position.
-        replaced: Paths of the delete files whose positions the new ones repeat.
+        replaced: The delete files whose positions the new ones repeat.
         referenced: Paths of the data files that the position deletes refer to.
         removed: The data files that are removed whole.
     """
 
     rows: list[pa.RecordBatch] = field(default_factory=list)
     deletes: pa.RecordBatch | None = None
-    replaced: pa.Array = field(default_factory=_no_paths)
+    replaced: RemovedFiles = field(default_factory=RemovedFiles.none)
     referenced: pa.Array = field(default_factory=_no_paths)
     removed: RemovedFiles = field(default_factory=RemovedFiles.none)
 
@@ -66,7 +66,7 @@ def commit_row_delta(operation: RowLevelOperation, files: RowDeltaFiles) -> None
         change.add_rows(batch)
     change.remove_files(files.removed)
     if files.deletes is not None:
-        change.add_deletes(files.deletes).remove_deletes(files.replaced)
+        change.add_deletes(files.deletes).remove_delete_files(files.replaced)
         change.validate_data_files_exist(files.referenced).validate_deleted_files()
     change.drop_deletes(operation.covered_deletes)
     target.add_checks(change, operation.row_filter, operation.name)

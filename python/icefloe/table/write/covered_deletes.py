@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from icefloe import _core
 from icefloe.partitioning import PartitionSpec
+from icefloe.table.commit.removed_files import RemovedFiles
 from icefloe.table.read_context import schema_json, spec_json
 
 if TYPE_CHECKING:
@@ -18,21 +19,21 @@ if TYPE_CHECKING:
     from icefloe.table.scan.plan import ScanPlan
 
 
-def covered_deletes(plan: ScanPlan, metadata: TableMetadata, row_filter: Filter) -> pa.Array:
-    """Return the paths of a plan's delete files in partitions whose rows all match the plan's filter.
+def covered_deletes(plan: ScanPlan, metadata: TableMetadata, row_filter: Filter) -> RemovedFiles:
+    """Return a plan's delete files in partitions whose rows all match the plan's filter.
 
     The operation removes all data files of these partitions. An equality delete file of an unpartitioned spec applies to every partition,
-    so it is returned only for a filter that selects every row.
+    so it is among them only for a filter that selects every row.
     """
     deletes = plan.deletes
     specs = metadata.specs()
-    covered = [pa.array([], pa.string())]
+    covered = []
     for spec_id in pc.unique(deletes.column("spec_id")).to_pylist():
         own = deletes.filter(pc.equal(deletes.column("spec_id"), spec_id))
         partitions = own.column("partition").dictionary_encode()
         is_covered = _covered_partitions(specs[spec_id], row_filter, partitions.dictionary.to_pylist())
-        covered.append(own.column("file_path").filter(is_covered.take(partitions.indices)).cast(pa.string()))
-    return pa.concat_arrays(covered)
+        covered.append(own.filter(is_covered.take(partitions.indices)))
+    return RemovedFiles.of(pa.Table.from_batches(covered, deletes.schema))
 
 
 def _covered_partitions(spec: PartitionSpec, row_filter: Filter, partitions: list[str]) -> pa.BooleanArray:

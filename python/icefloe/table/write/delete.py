@@ -53,5 +53,5 @@ def _copy_on_write(target: Target, covered: RemovedFiles, partial: ScanPlan, pos
 def _merge_on_read(target: Target, covered: RemovedFiles, partial: ScanPlan, positions: Positions) -> ValidatedChange:
     deletes = target.position_deletes(partial, positions)
     change = RowDelta(target.transaction, target.branch, target.snapshot_properties)
-    change.remove_files(covered).add_deletes(deletes.added).remove_deletes(deletes.replaced)
+    change.remove_files(covered).add_deletes(deletes.added).remove_delete_files(deletes.replaced)
     return change.validate_data_files_exist(deletes.referenced).validate_deleted_files()

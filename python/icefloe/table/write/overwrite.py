@@ -78,7 +78,7 @@ def replace_partitions(target: Target, added: pa.RecordBatch, isolation: Isolati
     plan = target.plan(partitions.bounding_filter)
     files, deletes = plan.files, plan.deletes
     change.remove_files(RemovedFiles.of(files.filter(partitions.contains(files))))
-    change.drop_deletes(deletes.column("file_path").filter(partitions.contains(deletes)).cast(pa.string()))
+    change.drop_deletes(RemovedFiles.of(deletes.filter(partitions.contains(deletes))))
     if not pc.all(partitions.has_spec(files)).as_py():
         plan = target.plan(partitions.row_filter)
         plan = with_files(plan, pc.invert(partitions.has_spec(plan.files)))

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe import _core
+from icefloe.table.commit.removed_files import RemovedFiles
 from icefloe.table.properties.definitions import DELETE_GRANULARITY
 from icefloe.table.write.delete_rows import delete_rows
 from icefloe.table.write.rows import changed_files, position_stream, targets
@@ -44,12 +45,12 @@ class PositionDeleteFiles:
 
     Attributes:
         added: The new delete files, DataFile columns.
-        replaced: Paths of the delete files whose positions the new ones repeat; the change removes them.
+        replaced: The delete files whose positions the new ones repeat; the change removes them.
         referenced: Paths of the data files that lose rows.
     """
 
     added: pa.RecordBatch
-    replaced: pa.Array
+    replaced: RemovedFiles
     referenced: pa.Array
 
 
@@ -73,7 +74,7 @@ def write_position_deletes(
     known = list(deleted_positions(plan.io.core, older))
     data = pa.concat_tables([rows.cast(_ROWS), pa.Table.from_batches(known, _ROWS)]) if known else rows
     return PositionDeleteFiles(
-        added=writer.position_deletes(data, targets(plan)), replaced=older.column("file_path"), referenced=referenced
+        added=writer.position_deletes(data, targets(plan)), replaced=RemovedFiles.of(older), referenced=referenced
     )
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from icefloe.manifest import ManifestEntryStatus
 from icefloe.partitioning import PartitionField, PartitionSpec
 from icefloe.schema import Schema
 from icefloe.table.commit.manifest_writer import ManifestWriter, manifests_of
@@ -75,6 +76,7 @@ def test_fields_without_known_values_leave_no_manifest_out(catalog, transform):
     assert may_list_partitions(base, manifests, others).to_pylist() == [False]
 
 
+MODES = ["copy-on-write", "merge-on-read"]
 CHANGES = {
     "delete of whole files": lambda table: table.delete("p = 'b'"),
     "delete of rows": lambda table: table.delete("p = 'b' and q = 2"),
@@ -87,17 +89,26 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize("mode", ["copy-on-write", "merge-on-read"])
-@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize(
+    ("change", "mode"),
+    # A rewrite of files with deletes looks for other files that the deletes apply to.
+    [(change, mode) for change in CHANGES for mode in MODES if (change, mode) != ("rewrite", "merge-on-read")],
+)
 def test_changes_of_a_partition_read_no_manifest_of_others(catalog, change, mode):
     properties = {"commit.manifest-merge.enabled": "false"}
     properties |= {f"write.{verb}.mode": mode for verb in ("delete", "update")}
     schema = Schema(NestedField(1, "p", StringType()), NestedField(2, "q", LongType()))
     table = catalog.create_table("db.parts", schema, partition_spec=_spec("p"), properties=properties)
-    table.append(pa.table({"p": ["a"], "q": [1]}))
-    table.append(pa.table({"p": ["b", "b"], "q": [2, 3]}))
-    table.append(pa.table({"p": ["c"], "q": [4]}))
-    others = [one for one in table.current_snapshot().manifests(table.io) if one.sequence_number != 2]
+    for part, *values in [("a", 1, 11), ("b", 2, 3, 12), ("c", 4, 14)]:
+        table.append(pa.table({"p": [part] * len(values), "q": values}))
+        table.delete(f"p = '{part}' and q > 10")
+    with_files = [
+        one
+        for one in table.current_snapshot().manifests(table.io)
+        if any(entry.status != ManifestEntryStatus.DELETED for entry in one.fetch_manifest_entry(table.io))
+    ]
+    others = [one for one in with_files if one.partitions[0].lower_bound != b"b"]
+    assert len(others) == len(with_files) - (2 if mode == "merge-on-read" else 1)
     contents = {one.manifest_path: Path(one.manifest_path.removeprefix("file://")).read_bytes() for one in others}
     for path in contents:
         Path(path.removeprefix("file://")).unlink()
@@ -106,7 +117,7 @@ def test_changes_of_a_partition_read_no_manifest_of_others(catalog, change, mode
         Path(path.removeprefix("file://")).write_bytes(content)
     rows = table.scan("p != 'b'").to_arrow().sort_by("q").to_pylist()
     assert rows == [{"p": "a", "q": 1}, {"p": "c", "q": 4}]
-    assert {one.manifest_path for one in table.current_snapshot().manifests(table.io)} > set(contents)
+    assert {one.manifest_path for one in table.current_snapshot().manifests(table.io)} >= set(contents)
 
 
 def _spec(*names):
