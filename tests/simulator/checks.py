@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tests.simulator.interpreter import run
-from tests.simulator.model import serial_outcomes, snapshot_outcome, with_lost_drops, without_void_changes
+from tests.simulator.model import serial_outcomes, snapshot_outcome, with_lost_replies, without_void_changes
 
 if TYPE_CHECKING:
     from tests.simulator.interpreter import Outcome
@@ -73,7 +73,7 @@ def _wrong_rows(history: History, outcome: Outcome) -> str | None:
             return None
         return f"rows under snapshot isolation: expected {expected}, got {outcome.state}; swaps {outcome.swaps}, seen {outcome.seen}"
     clients = sorted({*outcome.swaps, *outcome.committed} - history.maintainers)
-    meant = with_lost_drops(
+    meant = with_lost_replies(
         without_void_changes(history, outcome.swaps, outcome.seen), outcome.committed, outcome.swaps
     )
     orders = serial_outcomes(meant, clients, outcome.before)

@@ -12,6 +12,7 @@ from tests.simulator.operations import (
     AddColumn,
     AddFiles,
     Append,
+    CatalogOperation,
     ChangeSpec,
     ClientTransaction,
     CreateRef,
@@ -20,6 +21,7 @@ from tests.simulator.operations import (
     DeleteKeys,
     DropTable,
     FindAbsent,
+    FindRenamed,
     History,
     Maintain,
     Merge,
@@ -94,7 +96,7 @@ def ordered(rows: Iterable[Row]) -> Rows:
 def apply(state: State, operation: Operation, history: History) -> State:
     """Return the state after an operation."""
     match operation:
-        case CreateTable() | RenameTable() | DropTable() | FindAbsent():
+        case CreateTable() | RenameTable() | DropTable() | FindAbsent() | FindRenamed():
             return _with_tables(state, operation)
         case RewriteFiles() | RewriteManifests() | Maintain():
             return state
@@ -142,13 +144,15 @@ def _with_rows(state: State, ref: str, rows: Rows) -> State:
     return replace(state, refs={**state.refs, ref: rows})
 
 
-def _with_tables(state: State, operation: CreateTable | RenameTable | DropTable | FindAbsent) -> State:
+def _with_tables(state: State, operation: CatalogOperation) -> State:
     tables = dict(state.tables)
     if isinstance(operation, CreateTable):
         possible = operation.name not in tables
         tables[operation.name] = ordered(operation.rows)
     elif isinstance(operation, FindAbsent):
         possible = operation.name not in tables
+    elif isinstance(operation, FindRenamed):
+        possible = operation.name not in tables and operation.to in tables
     else:
         possible = operation.name in tables
         moved = tables.pop(operation.name, ())
@@ -195,10 +199,10 @@ def without_void_changes(history: History, swaps: Sequence[int], seen: Mapping[i
     return replace(history, transactions=tuple(transactions))
 
 
-def with_lost_drops(history: History, committed: Iterable[int], swaps: Sequence[int]) -> History:
-    """Return a history in which a drop that lost its reply, committed and had no effect reads that its table is absent.
+def with_lost_replies(history: History, committed: Iterable[int], swaps: Sequence[int]) -> History:
+    """Return a history in which a drop or rename that lost its reply, committed and had no effect reads that it is done.
 
-    A catalog reads the table back after a lost reply, and cannot see who removed an absent table.
+    A catalog reads the names back after a lost reply, and cannot see who removed an absent table, or gave the table its new name.
 
     Args:
         history: The history.
@@ -214,7 +218,9 @@ def with_lost_drops(history: History, committed: Iterable[int], swaps: Sequence[
 
 
 def _reading(operation: Operation) -> Operation:
-    return FindAbsent(operation.name) if isinstance(operation, DropTable) else operation
+    if isinstance(operation, DropTable):
+        return FindAbsent(operation.name)
+    return FindRenamed(operation.name, operation.to) if isinstance(operation, RenameTable) else operation
 
 
 def serial_outcomes(

@@ -238,7 +238,15 @@ class FindAbsent:
     name: str
 
 
-CatalogOperation = CreateTable | RenameTable | DropTable | FindAbsent
+@dataclass(frozen=True)
+class FindRenamed:
+    """A rename that read the names back and found the table under the new one. Used by the model alone."""
+
+    name: str
+    to: str
+
+
+CatalogOperation = CreateTable | RenameTable | DropTable | FindAbsent | FindRenamed
 """Operations on other tables of the catalog, each the only operation of its client."""
 Operation = (
     RowOperation

@@ -12,10 +12,12 @@ from tests.simulator.operations import (
     Append,
     ChangeSpec,
     ClientTransaction,
+    Fault,
     History,
     Layout,
     OverwritePartitions,
     Publish,
+    RenameTable,
     RewriteManifests,
     Rollback,
     Row,
@@ -81,6 +83,23 @@ def test_change_to_the_spec_that_a_client_read_is_nothing_beside_another_change_
 @pytest.mark.parametrize("seed", [80_000_008_191, 80_000_017_716, 80_000_024_031])
 def test_drop_whose_reply_is_lost_is_done_if_another_client_removed_the_table(seed):
     assert violation_of(random_history(seed)) is None
+
+
+def test_rename_whose_reply_is_lost_is_done_if_another_client_made_it():
+    rename = ClientTransaction((RenameTable("u", "w"),), explicit=False)
+    history = History(
+        seed=500000039630,
+        layout=Layout.FLAT,
+        initial=(),
+        transactions=(rename, rename),
+        schedule=(1, 1, 0, 0, 0, 1, 1),
+        shared_only=False,
+        faults=(Fault(client=0, call="catalog.rename", number=0, kind="late", delay=25),),
+        others=("u",),
+    )
+    outcome = run(history)
+    assert (outcome.committed, outcome.swaps) == ((1, 0), (1,))
+    assert violation_in(history, outcome) is None
 
 
 def test_cherry_pick_that_becomes_a_move_of_main_leaves_no_manifests_behind():
