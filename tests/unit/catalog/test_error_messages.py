@@ -106,14 +106,6 @@ LOADING: dict[str, Case] = {
             "Storage or Azure"
         ),
     ),
-    "warehouse whose objects cannot be deleted": (
-        lambda _: load_catalog("x", type="hadoop", warehouse="s3://lake/w", **{"s3.delete-enabled": "false"}),
-        FeatureUnsupportedError,
-        (
-            "hadoop catalog at s3://lake/w: s3.delete-enabled=false is not supported, since drops and commits that lose to others delete "
-            "objects; remove the property, or use another type of catalog"
-        ),
-    ),
     "warehouse as a relative file address": (
         lambda _: load_catalog("x", type="hadoop", warehouse="file:w"),
         ValidationError,

@@ -70,7 +70,7 @@ class HadoopCatalog(Catalog):
 
     Raises:
         ValidationError: `warehouse` is missing.
-        FeatureUnsupportedError: The warehouse is neither on a local file system nor on an object store, or its objects cannot be deleted.
+        FeatureUnsupportedError: The warehouse is neither on a local file system nor on an object store.
 
     Examples:
         >>> import tempfile
@@ -92,11 +92,6 @@ class HadoopCatalog(Catalog):
                 f"catalog {name!r}: property 'warehouse' is missing; expected the directory of its tables"
             )
         is_remote = warehouse.split("://", 1)[0].lower() in SCHEMES and "://" in warehouse
-        if warehouse.startswith("s3") and is_remote and self.properties.get("s3.delete-enabled", "").lower() == "false":
-            raise FeatureUnsupportedError(
-                f"hadoop catalog at {warehouse}: s3.delete-enabled=false is not supported, since drops and commits that lose to others "
-                "delete objects; remove the property, or use another type of catalog"
-            )
         kind: type[Warehouse] = ObjectWarehouse if is_remote else LocalWarehouse
         self._warehouse = kind(warehouse, self.file_io(), self.environment)
 

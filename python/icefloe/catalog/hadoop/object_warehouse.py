@@ -2,6 +2,9 @@
 
 A namespace is a marker object. A table is dropped by publishing a last version, the mark of a drop, with the name that the next commit
 would take, so that drops and commits order themselves. The mark is deleted after all other files.
+
+With `s3.delete-enabled=false` the mark and all other files stay. Only a commit or creation that overlaps with deletions by another client
+needs to delete an object, its own version.
 """
 
 from __future__ import annotations
@@ -11,12 +14,15 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from icefloe.catalog.hadoop.versions import (
+    KEEPS_OBJECTS,
     checking,
     highest_version,
     is_newest_or_followed,
+    keeps_objects,
     metadata_directory_of,
     publish,
     publish_content,
+    retract,
     write_hint,
 )
 from icefloe.catalog.hadoop.warehouse import Failures, Warehouse
@@ -25,6 +31,7 @@ from icefloe.exceptions import (
     CommitFailedException,
     CommitStateUnknownException,
     CorruptFileError,
+    FeatureUnsupportedError,
     FileAlreadyExistsError,
     MissingFileError,
     StorageError,
@@ -101,6 +108,11 @@ class ObjectWarehouse(Warehouse):
         others = [*inner, *(name for name in files if name != MARKER)]
         if others:
             return others
+        if self._keeps_objects:
+            raise FeatureUnsupportedError(
+                f"namespace {dotted(levels)}: cannot drop it, since the drop deletes {location}/{MARKER}, and {KEEPS_OBJECTS}; drop it with a "
+                "catalog without this property"
+            )
         failures = self.io.core.delete_many([f"{location}/{MARKER}"])
         if failures:
             raise StorageError(f"namespace {dotted(levels)}: cannot drop it: {failures[0][1]}")
@@ -128,6 +140,11 @@ class ObjectWarehouse(Warehouse):
     def create_table(self, levels: Identifier, metadata: TableMetadata) -> str:  # noqa: D102
         last = self._last(levels)
         if last is not None and self._is_mark(last):
+            if self._keeps_objects:
+                raise ValidationError(
+                    f"table {dotted(levels)}: a table of this name was dropped and has left its files, since {KEEPS_OBJECTS}; choose another "
+                    "name, or call drop_table() of a catalog without this property, which deletes the files"
+                )
             raise ValidationError(
                 f"table {dotted(levels)}: it is being dropped, or its drop was interrupted; call drop_table() to complete the drop"
             )
@@ -140,7 +157,7 @@ class ObjectWarehouse(Warehouse):
             is_own = highest in (None, published) or self._is_of(str(highest), metadata)
         if not is_own:
             # The name was free because a drop of another table has begun.
-            self.io.core.delete_many([published])
+            retract(self.io, published)
             raise CommitFailedException(f"{published}: another writer has created the table")
         write_hint(self.io, metadata.location, published)
         return published
@@ -158,7 +175,7 @@ class ObjectWarehouse(Warehouse):
                     is_dropped = self._is_dropped(io, metadata, location)
                     counts = not is_dropped and is_newest_or_followed(io, metadata, location)
             if is_dropped:
-                io.core.delete_many([location])
+                retract(io, location)
                 raise MissingFileError(f"{metadata.location}: the table was dropped during the commit")
             if not counts:
                 raise CommitFailedException(f"{location}: other commits were first; refresh and retry")
@@ -168,6 +185,11 @@ class ObjectWarehouse(Warehouse):
 
     def drop_table(self, levels: Identifier) -> Failures:  # noqa: D102
         location = self.location_of(levels)
+        if self._keeps_objects:
+            if self.newest(levels) is None:
+                raise MissingFileError(f"{location}: there is no table")
+            self._mark(levels)
+            return []
         mark = self._mark(levels)
         failures: Failures = []
         try:
@@ -189,6 +211,10 @@ class ObjectWarehouse(Warehouse):
 
     def is_location_of(self, recorded: str, levels: Identifier) -> bool:  # noqa: D102
         return _without_scheme(recorded) == _without_scheme(self.location_of(levels))
+
+    @property
+    def _keeps_objects(self) -> bool:
+        return keeps_objects(self.io, self.location)
 
     def _last(self, levels: Identifier) -> str | None:
         return newest_hadoop_location(self.io, self.location_of(levels))

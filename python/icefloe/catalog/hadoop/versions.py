@@ -33,6 +33,32 @@ if TYPE_CHECKING:
     from icefloe.io import FileIO
     from icefloe.table.metadata import TableMetadata
 
+_DELETE_ENABLED = "s3.delete-enabled"
+KEEPS_OBJECTS = f"{_DELETE_ENABLED}=false keeps every object"
+"""The reason of errors where an object has to be deleted."""
+
+
+def keeps_objects(io: FileIO, location: str) -> bool:
+    """Return whether deletions of objects on S3 do nothing, since the property `s3.delete-enabled` is `false`."""
+    scheme, separator, _ = location.partition("://")
+    is_s3 = separator != "" and scheme.lower() in ("s3", "s3a", "s3n")
+    return is_s3 and io.properties.get(_DELETE_ENABLED, "").lower() == "false"
+
+
+def retract(io: FileIO, location: str) -> None:
+    """Delete a version that lost to another change, and whose name is free only because that change deleted files.
+
+    Raises:
+        CommitStateUnknownException: The version cannot be deleted.
+    """
+    failures = io.core.delete_many([location])
+    if failures or keeps_objects(io, location):
+        reason = failures[0][1] if failures else KEEPS_OBJECTS
+        raise CommitStateUnknownException(
+            f"{location}: this version lost to another change and cannot be deleted, so that readers may take it for the newest one: "
+            f"{reason}. Delete the object, then refresh the table and repeat the change"
+        )
+
 
 def publish(io: FileIO, metadata: TableMetadata, location: str) -> str:
     """Publish a version that must not exist yet, and return its location.
@@ -69,7 +95,7 @@ def is_newest_or_followed(io: FileIO, metadata: TableMetadata, location: str) ->
     and is deleted as well: readers that start from an old hint would take it for the newest.
 
     Raises:
-        CommitStateUnknownException: Later versions have no trace of this one.
+        CommitStateUnknownException: Later versions have no trace of this one, or it cannot be deleted.
     """
     newest = highest_version(io, metadata.location)
     if newest is None or newest == location:
@@ -78,7 +104,7 @@ def is_newest_or_followed(io: FileIO, metadata: TableMetadata, location: str) ->
     times = {entry.timestamp_ms for entry in later.metadata_log if entry.metadata_file == location}
     if metadata.last_updated_ms in times:
         return True
-    io.core.delete_many([location])
+    retract(io, location)
     if not times:
         raise CommitStateUnknownException(
             f"{location}: unknown whether the commit took effect: {newest} is newer, and its log does not reach back; refresh the table "
@@ -109,7 +135,7 @@ def delete_old_versions(io: FileIO, before: TableMetadata, after: TableMetadata)
     Deletion is best effort: the commit has already succeeded. It stops at the first failure, since no version may be missing between
     two others.
     """
-    if not DELETE_AFTER_COMMIT.of(after.properties):
+    if not DELETE_AFTER_COMMIT.of(after.properties) or keeps_objects(io, after.location):
         return
     logged = {entry.metadata_file for entry in after.metadata_log}
     dropped = _numbered(entry.metadata_file for entry in before.metadata_log if entry.metadata_file not in logged)
