@@ -29,14 +29,21 @@ class OutcomeUnknownError(Exception):
         result: The result of the change if it took effect.
         recorded_outcome: Queries the store's record: True if the change took effect, False if it never will, None if the store has
             no record.
+        conflict: The error to raise if the effect is not visible. The store refused the change, which may be a repetition that
+            conflicts with its own effect; None if the change may still be on the way to the store.
     """
 
     def __init__(
-        self, reason: str, result: Any = None, recorded_outcome: Callable[[], bool | None] = no_record
+        self,
+        reason: str,
+        result: Any = None,
+        recorded_outcome: Callable[[], bool | None] = no_record,
+        conflict: IcebergError | None = None,
     ) -> None:
         super().__init__(reason)
         self.result = result
         self.recorded_outcome = recorded_outcome
+        self.conflict = conflict
 
 
 def run_change(  # noqa: PLR0913 - each is one part of the change or of the search for its outcome
@@ -50,8 +57,8 @@ def run_change(  # noqa: PLR0913 - each is one part of the change or of the sear
 ) -> Result:
     """Run a change and return its result; find its outcome if the store does not report it.
 
-    The store's record of the change decides. Without a record, a change that is visible took effect, and the outcome of a change
-    that is not visible is unknown: its request may still be on the way to the store.
+    The store's record of the change decides. Without a record, a change that is visible took effect. If it is not visible, a change
+    that the store refused did not take effect; the outcome of another is unknown, as its request may still be on the way to the store.
 
     Args:
         subject: The change, for error messages.
@@ -63,6 +70,7 @@ def run_change(  # noqa: PLR0913 - each is one part of the change or of the sear
 
     Raises:
         CommitStateUnknownException: The outcome could not be found.
+        IcebergError: `conflict` of the OutcomeUnknownError, if the change is not visible.
     """
     # An invalid property is an error before the change, when there is nothing to clean up.
     policy = RetryPolicy.of_status_checks(properties)
@@ -76,6 +84,8 @@ def run_change(  # noqa: PLR0913 - each is one part of the change or of the sear
                 f"{subject}: unknown whether the change took effect, since the catalog did not report it; nothing was cleaned up. "
                 f"Refresh and check for the change before you repeat it: {error}"
             ) from cause
+        if not took_effect and error.conflict is not None:
+            raise error.conflict from cause
         if not took_effect:
             raise rejected(f"{subject}: the change did not take effect, nothing has changed: {error}") from cause
         result: Result = error.result
@@ -92,6 +102,8 @@ def _find(
                 return outcome
             if is_visible():
                 return True
+            if error.conflict is not None:
+                return False
         # After an error the outcome is still unknown; raising it would look like a failure of the change.
         except Exception:  # noqa: BLE001, PERF203, S112
             continue

@@ -129,6 +129,7 @@ def repeated(monkeypatch, catalog, call, refusal, unreadable):
 REPEATED = {
     "commit": (calls.ALTER_TABLE, CallRefusedError(calls.META, f"{MODIFIED} metadata_location is different")),
     "create": (calls.CREATE_TABLE, CallRefusedError(calls.ALREADY_EXISTS, "table exists")),
+    "rename": (calls.ALTER_TABLE, CallRefusedError(calls.INVALID_OPERATION, "table t doesn't exist")),
 }
 
 
@@ -142,8 +143,82 @@ def test_change_that_the_metastore_repeats_is_never_a_failure(
     repeated(monkeypatch, catalog, *REPEATED[change], unreadable)
     outcome = pytest.raises(CommitStateUnknownException, match="nothing was cleaned up")
     with outcome if unreadable == 1000 else nullcontext():
-        mine.append(ROWS) if change == "commit" else catalog.create_table(name, ROWS.schema)
+        {
+            "commit": lambda: mine.append(ROWS),
+            "create": lambda: catalog.create_table(name, ROWS.schema),
+            "rename": lambda: catalog.rename_table(table.name(), name),
+        }[change]()
     assert hive().load_table(name).scan().count() == (3 if change == "commit" else 0)
+    assert hive().table_exists(table.name()) is (change != "rename")
+
+
+def test_rename_that_the_metastore_makes_twice_succeeds(monkeypatch, hive, catalog, table, namespace):
+    change = catalog._change
+
+    def twice(made, *arguments, **others):
+        change(made, *arguments, **others)
+        if made is calls.ALTER_TABLE:
+            change(made, *arguments, **others)
+
+    monkeypatch.setattr(catalog, "_change", twice)
+    renamed = catalog.rename_table(table.name(), (namespace, "u"))
+    assert renamed.metadata.table_uuid == table.metadata.table_uuid
+    assert hive().list_tables(namespace) == [(namespace, "u")]
+
+
+def test_rename_that_the_metastore_makes_twice_succeeds_although_its_old_name_is_taken_again(
+    monkeypatch, hive, catalog, table, namespace, tmp_path
+):
+    change, other = catalog._change, hive(**{"iceberg.engine.hive.lock-enabled": "false"})
+
+    def twice(made, *arguments, **others):
+        change(made, *arguments, **others)
+        if made is calls.ALTER_TABLE:
+            other.create_table((namespace, "t"), SCHEMA, location=f"{tmp_path}/new")
+            change(made, *arguments, **others)
+
+    monkeypatch.setattr(catalog, "_change", twice)
+    renamed = catalog.rename_table(table.name(), (namespace, "u"))
+    assert renamed.metadata.table_uuid == table.metadata.table_uuid
+    assert hive().load_table((namespace, "t")).location() == f"{tmp_path}/new"
+
+
+@pytest.mark.parametrize(
+    ("first", "expected"),
+    [
+        ("renamed", NoSuchTableError),
+        ("dropped and its new name taken", NoSuchTableError),
+        ("new name taken", TableAlreadyExistsError),
+        ("new namespace dropped", NoSuchNamespaceError),
+    ],
+)
+def test_rename_that_the_metastore_refuses_for_another_change_is_definite(
+    monkeypatch, hive, catalog, table, namespace, first, expected
+):
+    # The other client takes no lock: it would wait for this one's.
+    other, change = hive(**{"iceberg.engine.hive.lock-enabled": "false"}), catalog._change
+    target = (f"{namespace}_2", "u")
+    catalog.create_namespace(target[0])
+
+    def overtake():
+        if first == "renamed":
+            other.rename_table(table.name(), (namespace, "first"))
+        elif first == "new namespace dropped":
+            other.drop_namespace(target[0])
+        else:
+            if first.startswith("dropped"):
+                other.drop_table(table.name())
+            other.create_table(target, SCHEMA)
+
+    def overtaken_change(made, *arguments, **others):
+        if made is calls.ALTER_TABLE:
+            monkeypatch.undo()
+            overtake()
+        return change(made, *arguments, **others)
+
+    monkeypatch.setattr(catalog, "_change", overtaken_change)
+    with pytest.raises(expected):
+        catalog.rename_table(table.name(), target)
 
 
 def test_creation_that_the_database_refuses_for_another_is_definite(monkeypatch, hive, catalog, namespace, tmp_path):

@@ -1,6 +1,7 @@
 """A store that does not report the outcome of a change and has no record of it."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,7 +9,13 @@ import pyarrow as pa
 import pytest
 from icefloe.catalog.memory import InMemoryCatalog
 from icefloe.catalog.outcome import OutcomeUnknownError, run_change
-from icefloe.exceptions import CommitFailedException, CommitStateUnknownException, StorageError, ValidationError
+from icefloe.exceptions import (
+    CommitFailedException,
+    CommitStateUnknownException,
+    StorageError,
+    TableAlreadyExistsError,
+    ValidationError,
+)
 from icefloe.table.environment import SYSTEM
 
 SCHEMA = pa.schema([("id", pa.int64())])
@@ -177,6 +184,39 @@ def test_outcome_stays_unknown_after_any_error_of_its_query(trouble):
             "x", change, is_visible=raise_trouble, rejected=StorageError, properties={}, environment=WITHOUT_SLEEP
         )
     assert isinstance(caught.value.__cause__, BrokenPipeError)
+
+
+CONFLICT = TableAlreadyExistsError("the name is taken")
+
+
+@pytest.mark.parametrize(
+    ("replies", "expected"),
+    [
+        ([True], None),
+        ([False], TableAlreadyExistsError),
+        ([StorageError("down"), True], None),
+        ([StorageError("down"), False], TableAlreadyExistsError),
+        ([StorageError("down")] * 4, CommitStateUnknownException),
+    ],
+)
+def test_refusal_decides_unless_the_change_is_visible(replies, expected):
+    left = iter(replies)
+
+    def is_visible():
+        reply = next(left)
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
+
+    def change():
+        raise OutcomeUnknownError("refused", "result", conflict=CONFLICT)
+
+    with nullcontext() if expected is None else pytest.raises(expected):
+        found = run_change(
+            "x", change, is_visible=is_visible, rejected=StorageError, properties={}, environment=WITHOUT_SLEEP
+        )
+        assert found == "result"
+    assert list(left) == []
 
 
 def test_record_of_the_store_decides_over_visibility():

@@ -11,6 +11,7 @@ from icefloe.catalog.hive.client import CallRefusedError, CallUnansweredError, M
 from icefloe.catalog.hive.databases import database_of, properties_of
 from icefloe.catalog.hive.lock import HeldLock, LockSettings, table_lock
 from icefloe.catalog.hive.property_values import flag, seconds
+from icefloe.catalog.hive.refusals import MissingError, RefusedChangeError, is_refused_because
 from icefloe.catalog.hive.structs import EnvironmentContext, GetTableRequest, HiveTable
 from icefloe.catalog.hive.tables import new_entry, update_entry, with_advice
 from icefloe.catalog.hive.users import current_user
@@ -22,6 +23,7 @@ from icefloe.exceptions import (
     IcebergError,
     NamespaceAlreadyExistsError,
     NamespaceNotEmptyError,
+    NoSuchTableError,
     StorageError,
     TableAlreadyExistsError,
     ValidationError,
@@ -30,7 +32,7 @@ from icefloe.table.properties import properties_as_text
 from icefloe.typedef import EMPTY_DICT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from icefloe.catalog.hive.calls import Call
     from icefloe.catalog.pointer_catalog import StoredVersion
@@ -133,7 +135,7 @@ class HiveCatalog(MetastoreCatalog):
     def _database_properties(self, database: str) -> Properties | None:
         try:
             return properties_of(self._read_call(calls.GET_DATABASE, database))
-        except _MissingError:
+        except MissingError:
             return None
 
     def _drop_database(self, levels: Identifier) -> None:
@@ -145,7 +147,7 @@ class HiveCatalog(MetastoreCatalog):
             self._change(calls.DROP_DATABASE, levels[0], False, False, refused=refused)
         except OutcomeUnknownError as error:
             # The metastore's database refuses to remove a database in which another client has just created a table.
-            if _is_refused_because(error, lambda: self.list_tables(levels) != []):
+            if is_refused_because(error, lambda: self.list_tables(levels) != []):
                 raise not_empty from error
             raise
 
@@ -173,7 +175,7 @@ class HiveCatalog(MetastoreCatalog):
                 return self._read_call(calls.GET_TABLE, GetTableRequest(dbName=database, tblName=name)).table  # type: ignore[no-any-return]
             except CallRefusedError:
                 return self._read_call(calls.GET_TABLE_OF_HIVE_2, database, name)  # type: ignore[no-any-return]
-        except _MissingError:
+        except MissingError:
             return None
 
     def _existing_entry(self, namespace: Identifier, name: str, location: str | None = None) -> HiveTable:
@@ -201,7 +203,7 @@ class HiveCatalog(MetastoreCatalog):
         except CallRefusedError as error:
             if error.kind == calls.ALREADY_EXISTS:
                 self._check_not_ours(namespace, name, new, error)
-                raise TableAlreadyExistsError(f"Table {table} already exists in catalog {self.name!r}") from error
+                raise self._taken(namespace, name) from error
             if error.kind in (calls.INVALID_OBJECT, calls.NO_SUCH_OBJECT):
                 self._check_namespace(namespace)
                 raise ValidationError(f"table {table}: the metastore refuses the table: {error.message}") from error
@@ -209,9 +211,9 @@ class HiveCatalog(MetastoreCatalog):
         except OutcomeUnknownError as error:
             # The metastore's database refuses the second of two concurrent creations, and a creation in a database that is being
             # dropped. The table that exists may be this one: the caller reads it back.
-            if _is_refused_because(error, lambda: self._exists(namespace, name)):
-                raise TableAlreadyExistsError(f"Table {table} already exists in catalog {self.name!r}") from error
-            if _is_refused_because(error, lambda: self._database_properties(namespace[0]) is None):
+            if is_refused_because(error, lambda: self._exists(namespace, name)):
+                raise self._taken(namespace, name) from error
+            if is_refused_because(error, lambda: self._database_properties(namespace[0]) is None):
                 raise self._missing_namespace(namespace) from error
             raise
 
@@ -234,29 +236,37 @@ class HiveCatalog(MetastoreCatalog):
             self._check_lockable(*new, entry.parameters or {})
             location = entry.parameters[METADATA_LOCATION]
             entry.dbName, entry.tableName = new[0][0], new[1]
-            exists = TableAlreadyExistsError(
-                f"Table {dotted((*new[0], new[1]))} already exists in catalog {self.name!r}"
-            )
             try:
                 self._alter(*old, entry, location, None, lock)
-            except _RefusedChangeError as error:
-                self._check_namespace(new[0])
-                if self._entry(new[0][0], new[1]) is not None:
-                    raise exists from error
-                if INVALID_NAME in str(error):
-                    raise ValidationError(str(error)) from error
-                raise
+            # The metastore repeats calls of its own accord, and the repetition of a rename finds no table or a taken name.
+            except (NoSuchTableError, RefusedChangeError) as error:
+                conflict = self._refusal_of_rename(new, error)
+                raise OutcomeUnknownError(str(error), conflict=conflict) from error.__cause__
             except OutcomeUnknownError as error:
                 # The metastore's database refuses the second of two concurrent renames to one name. A table that still has its
                 # old name beside another one of the new name was not renamed.
-                if _is_refused_because(error, lambda: self._exists(*new) and self._exists(*old, location)):
-                    raise exists from error
+                if is_refused_because(error, lambda: self._exists(*new) and self._exists(*old, location)):
+                    raise self._taken(*new) from error
                 # Another client renamed or removed the table first: it has neither name.
-                if GONE in str(error) and _is_refused_because(
+                if GONE in str(error) and is_refused_because(
                     error, lambda: not self._exists(*old) and not self._exists(*new)
                 ):
                     raise self._missing(*old) from error
                 raise
+
+    def _refusal_of_rename(self, new: tuple[Identifier, str], error: IcebergError) -> IcebergError:
+        """Return the error of a rename that changed nothing, for a table that is missing or a change that the metastore refused."""
+        if isinstance(error, NoSuchTableError):
+            return error
+        with suppress(StorageError):
+            if self._database_properties(new[0][0]) is None:
+                return self._missing_namespace(new[0])
+            if self._entry(new[0][0], new[1]) is not None:
+                return self._taken(*new)
+        return ValidationError(str(error)) if INVALID_NAME in str(error) else error
+
+    def _taken(self, namespace: Identifier, name: str) -> TableAlreadyExistsError:
+        return TableAlreadyExistsError(f"Table {dotted((*namespace, name))} already exists in catalog {self.name!r}")
 
     def _alter(  # noqa: PLR0913 - each is one part of a conditional change
         self,
@@ -281,11 +291,12 @@ class HiveCatalog(MetastoreCatalog):
             self._change(calls.ALTER_TABLE, namespace[0], name, entry, context)
         except CallRefusedError as error:
             if error.kind == calls.INVALID_OPERATION:
-                if self._entry(namespace[0], name) is None:
-                    raise self._missing(namespace, name) from error
-                raise _RefusedChangeError(
-                    f"table {table}: the metastore refuses the change: {with_advice(error.message)}"
-                ) from error
+                refusal = f"table {table}: the metastore refuses the change: {with_advice(error.message)}"
+                try:
+                    is_missing = self._entry(namespace[0], name) is None
+                except StorageError as failure:
+                    raise OutcomeUnknownError(f"{refusal}; and the table cannot be read: {failure}") from error
+                raise (self._missing(namespace, name) if is_missing else RefusedChangeError(refusal)) from error
             if MODIFIED in error.message and new is not None:
                 self._check_not_ours(namespace, name, new, error)
             if MODIFIED in error.message:
@@ -337,7 +348,7 @@ class HiveCatalog(MetastoreCatalog):
         """Make a call that changes nothing.
 
         Raises:
-            _MissingError: The metastore has no such object.
+            MissingError: The metastore has no such object.
             CallRefusedError: The metastore has no such function.
             StorageError: The call failed.
         """
@@ -345,7 +356,7 @@ class HiveCatalog(MetastoreCatalog):
             return self._metastore.repeatable_call(call, *arguments)
         except CallRefusedError as error:
             if error.kind in (calls.NO_SUCH_OBJECT, calls.UNKNOWN_DATABASE):
-                raise _MissingError from error
+                raise MissingError from error
             if error.is_unknown_function and call is calls.GET_TABLE:
                 raise
             raise StorageError(f"catalog {self.name!r}, {call.name}: {error}") from error
@@ -374,22 +385,6 @@ class HiveCatalog(MetastoreCatalog):
                 raise
             # A failure of the metastore's own database is reported like a refusal, and may follow the change.
             raise OutcomeUnknownError(str(error)) from error
-
-
-class _MissingError(Exception):
-    """The metastore has no such table or database."""
-
-
-class _RefusedChangeError(StorageError):
-    """The metastore refused a change of an entry, and nothing has changed."""
-
-
-def _is_refused_because(error: OutcomeUnknownError, reason: Callable[[], bool]) -> bool:
-    """Return whether the metastore replied to a change, and a reason for which it cannot have taken effect can be read back."""
-    try:
-        return isinstance(error.__cause__, CallRefusedError) and reason()
-    except IcebergError:
-        return False
 
 
 def _check_held(lock: HeldLock, table: str) -> None:
