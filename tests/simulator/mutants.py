@@ -175,7 +175,10 @@ MUTANTS = {
     ),
     "a change that is not visible is a failure": Mutant("icefloe.catalog.outcome:_find", "return None", "return False"),
     "our own version is a conflict": Mutant(
-        f"{POINTER}._took_effect", "return _unless_unreadable(", "return False and _unless_unreadable(", first_seed=24
+        f"{POINTER}._took_effect",
+        "return visible_despite_conflict(",
+        "return False and visible_despite_conflict(",
+        first_seed=24,
     ),
     "a version that is overtaken is not committed": Mutant(
         f"{POINTER}._is_committed",
@@ -247,7 +250,7 @@ MUTANTS = {
     ),
     "a repeated registration conflicts with itself": Mutant(
         f"{POINTER}._register_over",
-        "if not _unless_unreadable(is_current, subject, error)",
+        "if not visible_despite_conflict(is_current, subject, error)",
         "if True",
         ("sql", "register over a table"),
     ),

@@ -92,6 +92,21 @@ def run_change(  # noqa: PLR0913 - each is one part of the change or of the sear
         return result
 
 
+def visible_despite_conflict(is_visible: Callable[[], bool], subject: str, error: IcebergError) -> bool:
+    """Return whether a change with a reported conflict is visible.
+
+    Raises:
+        CommitStateUnknownException: The table cannot be read back.
+    """
+    try:
+        return is_visible()
+    except IcebergError as failure:
+        raise CommitStateUnknownException(
+            f"{subject}: the catalog reported a conflict, and reading the table back failed, so it is unknown whether the change took effect; "
+            f"nothing was cleaned up. Refresh and check for the change before you repeat it: {failure}"
+        ) from error
+
+
 def _find(
     error: OutcomeUnknownError, is_visible: Callable[[], bool], policy: RetryPolicy, environment: Environment
 ) -> bool | None:

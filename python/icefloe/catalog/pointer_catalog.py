@@ -14,7 +14,7 @@ from icefloe import _core
 from icefloe.arguments import checked_flag
 from icefloe.catalog.catalog import Catalog, new_table_location
 from icefloe.catalog.identifiers import dotted, split_table_identifier, to_identifier
-from icefloe.catalog.outcome import run_change
+from icefloe.catalog.outcome import run_change, visible_despite_conflict
 from icefloe.exceptions import (
     CommitFailedException,
     CommitStateUnknownException,
@@ -96,14 +96,8 @@ class PointerCatalog(Catalog):
         sort_order: SortOrder = UNSORTED_SORT_ORDER,
         properties: Properties = EMPTY_DICT,
     ) -> Table:
-        from icefloe.catalog.apply_commit import new_metadata
-
-        namespace, name = self._new_name(identifier)
-        new_location = self._new_table_location(identifier, location)
-        stored = self.table_properties(properties)
-        metadata = new_metadata(schema, partition_spec, sort_order, new_location, stored, self.environment)
-        metadata_location = self._publish_new((namespace, name), metadata)
-        return self._table(namespace, name, metadata, metadata_location)
+        table, metadata = self._definition(identifier, schema, location, partition_spec, sort_order, properties)
+        return self._table(*table, metadata, self._publish_new(table, metadata))
 
     def create_table_transaction(  # noqa: PLR0913, D102 - the signature shared with PyIceberg; described by the interface
         self,
@@ -114,15 +108,11 @@ class PointerCatalog(Catalog):
         sort_order: SortOrder = UNSORTED_SORT_ORDER,
         properties: Properties = EMPTY_DICT,
     ) -> CreateTableTransaction:
-        from icefloe.catalog.apply_commit import new_metadata
         from icefloe.table import CreateTableTransaction, StagedTable
 
-        namespace, name = self._new_name(identifier)
-        new_location = self._new_table_location(identifier, location)
-        stored = self.table_properties(properties)
-        metadata = new_metadata(schema, partition_spec, sort_order, new_location, stored, self.environment)
-        io = self.file_io(new_location)
-        return CreateTableTransaction(StagedTable((*namespace, name), metadata, "", io, self))
+        table, metadata = self._definition(identifier, schema, location, partition_spec, sort_order, properties)
+        levels, io = (*table[0], table[1]), self.file_io(metadata.location)
+        return CreateTableTransaction(StagedTable(levels, metadata, "", io, self))
 
     def load_table(self, identifier: str | Identifier) -> Table:  # noqa: D102
         namespace, name = split_table_identifier(identifier)
@@ -225,6 +215,23 @@ class PointerCatalog(Catalog):
         return CommitTableResponse(updated, new_location)
 
     # ---- internals
+
+    def _definition(  # noqa: PLR0913 - one for each part of a table
+        self,
+        identifier: str | Identifier,
+        schema: Schema | pa.Schema,
+        location: str | None,
+        partition_spec: PartitionSpec,
+        sort_order: SortOrder,
+        properties: Properties,
+    ) -> tuple[tuple[Identifier, str], TableMetadata]:
+        """Return the name and the metadata of a new table, whose name must be free."""
+        from icefloe.catalog.apply_commit import new_metadata
+
+        table = self._new_name(identifier)
+        own = self._new_table_location(identifier, location)
+        stored = self.table_properties(properties)
+        return table, new_metadata(schema, partition_spec, sort_order, own, stored, self.environment)
 
     def _publish_new(self, table: tuple[Identifier, str], metadata: TableMetadata) -> str:
         """Write the metadata of a new table, add the table to the catalog and return the metadata's location."""
@@ -336,7 +343,7 @@ class PointerCatalog(Catalog):
                 properties=_properties(new),
             )
         except CommitFailedException as error:
-            if not _unless_unreadable(is_current, subject, error):
+            if not visible_despite_conflict(is_current, subject, error):
                 raise
 
     def _is_committed(self, table: tuple[Identifier, str], location: str) -> bool:
@@ -362,7 +369,7 @@ class PointerCatalog(Catalog):
         if not isinstance(error, CommitFailedException | TableAlreadyExistsError):
             return False
         subject = f"table {dotted((*table[0], table[1]))}: commit of {location}"
-        return _unless_unreadable(lambda: self._is_committed(table, location), subject, error)
+        return visible_despite_conflict(lambda: self._is_committed(table, location), subject, error)
 
     def _discard(self, location: str) -> None:
         """Delete a metadata file that never became current. Deletion is best effort."""
@@ -380,18 +387,3 @@ class PointerCatalog(Catalog):
 
 def _properties(version: StoredVersion) -> Properties:
     return version.metadata.properties if version.metadata is not None else EMPTY_DICT
-
-
-def _unless_unreadable(is_visible: Callable[[], bool], subject: str, error: IcebergError) -> bool:
-    """Return whether a change with a reported conflict is visible.
-
-    Raises:
-        CommitStateUnknownException: The table cannot be read back.
-    """
-    try:
-        return is_visible()
-    except IcebergError as failure:
-        raise CommitStateUnknownException(
-            f"{subject}: the catalog reported a conflict, and reading the table back failed, so it is unknown whether the change took effect; "
-            f"nothing was cleaned up. Refresh and check for the change before you repeat it: {failure}"
-        ) from error
