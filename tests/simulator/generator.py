@@ -31,6 +31,7 @@ from tests.simulator.operations import (
     Publish,
     RenameTable,
     ReplacePartitions,
+    ReplaceTable,
     RewriteFiles,
     RewriteManifests,
     Rollback,
@@ -60,6 +61,9 @@ WEIGHTS: dict[type | None, int] = {
     None: 5,
 }
 """The frequency of each operation; None stands for operations on metadata."""
+REPLACEMENTS = 1 / 12
+"""The share of histories in which a client replaces the table."""
+SPEC_NAMES = ("flat", "part", "id")
 CLOCKS = (0, -30_000, 30_000, -3_600_000, 3_600_000)
 """Milliseconds by which the clock of a client may be ahead."""
 
@@ -86,13 +90,10 @@ class _Generator:
         rng = self.rng
         table = self.tables[rng.randrange(TABLES)]
         transactions = tuple(self.transaction(table) for _ in range(rng.choice([2, 2, 2, 3])))
-        return replace(
-            table,
-            seed=self.seed,
-            transactions=transactions,
-            faults=self.faults(len(transactions)),
-            clocks=tuple(rng.choice(CLOCKS) for _ in transactions) if rng.random() < 0.3 else (),
-        )
+        faults = self.faults(len(transactions))
+        clocks = tuple(rng.choice(CLOCKS) for _ in transactions) if rng.random() < 0.3 else ()
+        transactions = self.with_replacement(transactions, table)
+        return replace(table, seed=self.seed, transactions=transactions, faults=faults, clocks=clocks)
 
     def table(self) -> History:
         """Return a history without transactions: a layout, initial rows, branches and properties."""
@@ -120,6 +121,24 @@ class _Generator:
             return ClientTransaction((self.catalog_operation(),), explicit=False)
         operations = tuple(self.operation(table) for _ in range(self.rng.choice([1, 1, 1, 1, 2, 2, 3])))
         return ClientTransaction(operations, explicit=len(operations) > 1 or self.rng.random() < 0.5)
+
+    def with_replacement(
+        self, transactions: tuple[ClientTransaction, ...], table: History
+    ) -> tuple[ClientTransaction, ...]:
+        """Return the transactions, in every twelfth history with one that replaces the table.
+
+        The draws are separate, so that all other histories are those of their seeds before there were replacements.
+        """
+        self.rng = rng = Random(f"replacement {self.seed}")
+        if rng.random() >= REPLACEMENTS:
+            return transactions
+        specs = SPEC_NAMES if len(table.layout.value) > 1 else table.layout.value
+        operations: list[Operation] = [ReplaceTable(self.rows(rng.randint(1, 3)), rng.choice(specs))]
+        if rng.random() < 0.3:
+            operations.append(rng.choice([Append(self.rows(1)), Delete(self.condition()), Upsert(self.source(2))]))
+        client = rng.randrange(len(transactions))
+        replaced = ClientTransaction(tuple(operations), explicit=True)
+        return (*transactions[:client], replaced, *transactions[client + 1 :])
 
     def catalog_operation(self) -> Operation:
         draw = self.rng.randrange(4)
@@ -170,7 +189,7 @@ class _Generator:
             SetStatistics(f"stats-{next(self.values)}.puffin"),
         ]
         if len(table.layout.value) > 1:
-            choices.append(ChangeSpec(rng.choice(["flat", "part", "id"])))
+            choices.append(ChangeSpec(rng.choice(SPEC_NAMES)))
         if table.is_serializable:
             choices.append(Rollback())
         return rng.choice(choices)

@@ -19,7 +19,7 @@ from tests.simulator.maintaining import age_files
 from tests.simulator.model import State, ordered
 from tests.simulator.observation import Files, rows_of, state_of
 from tests.simulator.operations import MAIN, History, Row
-from tests.simulator.performing import perform, perform_on_catalog
+from tests.simulator.performing import begin_replacement, perform, perform_on_catalog
 from tests.simulator.prepared import NAME, NAMESPACE, arrow, prepared
 from tests.simulator.settling import settle
 from tests.simulator.world import ClientCrashed, World
@@ -183,10 +183,14 @@ class _Run:
             self.before |= {(first, client) for first in preceding}
             perform_on_catalog(self.catalog, transaction.operations[0])
             return
-        table = self.catalog.load_table(NAME)
+        if transaction.replacement is not None:
+            changes = begin_replacement(self.catalog, transaction.replacement)
+        else:
+            table = self.catalog.load_table(NAME)
+            changes = table.transaction() if transaction.explicit else nullcontext(table)
         self.before |= {(first, client) for first in self.world.preceding.get(client, preceding)}
         self.seen[client] = self.world.seen.get(client, swaps)
-        with table.transaction() if transaction.explicit else nullcontext(table) as target:
+        with changes as target:
             for number, operation in enumerate(transaction.operations):
                 perform(target, operation, f"{client}.{number}", self.initial)
 

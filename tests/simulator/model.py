@@ -31,6 +31,7 @@ from tests.simulator.operations import (
     Publish,
     RenameTable,
     ReplacePartitions,
+    ReplaceTable,
     RewriteFiles,
     RewriteManifests,
     Rollback,
@@ -56,6 +57,7 @@ class State:
         statistics: The path of the statistics file of the last initial snapshot; None without one.
         tables: The rows of the other tables.
         published: Whether main has the staged rows; not compared, as it cannot be read from a table.
+        replaced: Whether the initial snapshots are no ancestors of main any more; not compared.
         impossible: Whether an operation could not have succeeded in this order.
     """
 
@@ -66,6 +68,7 @@ class State:
     statistics: str | None = None
     tables: Mapping[str, Rows] = field(default_factory=dict)
     published: bool = field(default=False, compare=False)
+    replaced: bool = field(default=False, compare=False)
     impossible: bool = False
 
 
@@ -100,11 +103,8 @@ def apply(state: State, operation: Operation, history: History) -> State:
             return _with_tables(state, operation)
         case RewriteFiles() | RewriteManifests() | Maintain():
             return state
-        case Publish():
-            published = _with_rows(state, MAIN, ordered((*state.refs[MAIN], *history.staged)))
-            return replace(published, published=True, impossible=state.impossible or state.published)
-        case Rollback():
-            return replace(_with_rows(state, MAIN, initial_rows(history)), published=False)
+        case Publish() | Rollback() | ReplaceTable():
+            return _with_main(state, operation, history)
         case CreateRef(name):
             created = _with_rows(state, name, initial_rows(history))
             return replace(created, impossible=state.impossible or name in state.refs)
@@ -142,6 +142,17 @@ def changed_rows(rows: Rows, operation: RowOperation, spec: str) -> Rows:
 
 def _with_rows(state: State, ref: str, rows: Rows) -> State:
     return replace(state, refs={**state.refs, ref: rows})
+
+
+def _with_main(state: State, operation: Publish | Rollback | ReplaceTable, history: History) -> State:
+    if isinstance(operation, Publish):
+        published = _with_rows(state, MAIN, ordered((*state.refs[MAIN], *history.staged)))
+        return replace(published, published=True, impossible=state.impossible or state.published)
+    if isinstance(operation, Rollback):
+        rolled_back = _with_rows(state, MAIN, initial_rows(history))
+        return replace(rolled_back, published=False, impossible=state.impossible or state.replaced)
+    replaced = _with_rows(state, MAIN, ordered(operation.rows))
+    return replace(replaced, spec=operation.spec, columns=frozenset(), published=False, replaced=True)
 
 
 def _with_tables(state: State, operation: CatalogOperation) -> State:
@@ -190,8 +201,9 @@ def without_void_changes(history: History, swaps: Sequence[int], seen: Mapping[i
     specs, transactions = [initial_state(history).spec], list(history.transactions)
     for client in swaps:
         transaction, newest = transactions[client], specs[-1]
-        wanted = [operation.spec for operation in transaction.operations if isinstance(operation, ChangeSpec)]
-        if wanted and set(wanted) == {specs[seen[client]]}:
+        kinds = ChangeSpec | ReplaceTable
+        wanted = [operation.spec for operation in transaction.operations if isinstance(operation, kinds)]
+        if wanted and transaction.replacement is None and set(wanted) == {specs[seen[client]]}:
             others = (operation for operation in transaction.operations if not isinstance(operation, ChangeSpec))
             transactions[client] = replace(transaction, operations=tuple(others))
             wanted = []
@@ -250,7 +262,8 @@ def snapshot_outcome(history: History, swaps: Sequence[int], seen: Mapping[int, 
     """Return the final state under snapshot isolation, None if two transactions removed the same row.
 
     Each transaction reads the state at the load of its handle. The rows that the transaction removes and adds are applied to
-    the state before its swap, and so are its changes of metadata. Operations on other tables read the state before their swap.
+    the state before its swap, and so are its changes of metadata. Operations on other tables, and replacements of the table, read the
+    state before their swap.
 
     Args:
         history: The history.
@@ -260,7 +273,8 @@ def snapshot_outcome(history: History, swaps: Sequence[int], seen: Mapping[int, 
     states = [initial_state(history)]
     for client in swaps:
         transaction, newest = history.transactions[client], states[-1]
-        read = newest if transaction.changes_catalog else states[seen[client]]
+        is_late = transaction.changes_catalog or transaction.replacement is not None
+        read = newest if is_late else states[seen[client]]
         written = after(read, transaction, history)
         refs = dict(newest.refs)
         for ref, rows in written.refs.items():
@@ -276,7 +290,7 @@ def snapshot_outcome(history: History, swaps: Sequence[int], seen: Mapping[int, 
             refs[ref] = ordered((Counter(newest.refs[ref]) - removed + added).elements())
         changed = {
             name: getattr(written, name)
-            for name in ("spec", "statistics", "tables", "published")
+            for name in ("spec", "statistics", "tables", "published", "replaced")
             if getattr(written, name) != getattr(read, name)
         }
         properties = {key: value for key, value in written.properties.items() if read.properties.get(key) != value}
@@ -284,7 +298,7 @@ def snapshot_outcome(history: History, swaps: Sequence[int], seen: Mapping[int, 
             replace(
                 newest,
                 refs=refs,
-                columns=newest.columns | (written.columns - read.columns),
+                columns=newest.columns - (read.columns - written.columns) | (written.columns - read.columns),
                 properties={**newest.properties, **properties},
                 impossible=newest.impossible or written.impossible,
                 **changed,

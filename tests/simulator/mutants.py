@@ -193,6 +193,18 @@ MUTANTS = {
             faults=(Fault(0, "catalog.swap", 0, "repeated"),),
         ),
     ),
+    "a replacement keeps the rows of the table": Mutant(
+        "icefloe.table.replacement:Replacement.updates",
+        "RemoveSnapshotRefUpdate(ref_name=MAIN_BRANCH),",
+        "",
+        first_seed=37,
+    ),
+    "a replacement keeps the partition spec": Mutant(
+        "icefloe.table.replacement:_spec_updates",
+        "return (SetDefaultSpecUpdate(spec_id=same.spec_id),)",
+        "return ()",
+        first_seed=115,
+    ),
     "requirements are ignored": Mutant(
         "icefloe.catalog.apply_commit:updated_metadata",
         "requirement.validate(current)\n    _check_sequence_numbers(current, updates)",

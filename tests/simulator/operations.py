@@ -208,6 +208,18 @@ class SetStatistics:
 
 
 @dataclass(frozen=True)
+class ReplaceTable:
+    """A staged replacement: the first operation of a transaction that replaces the columns, the partition spec and the rows of main.
+
+    The spec is another one than the current only for tables that have had several specs.
+    """
+
+    rows: Rows
+    spec: str
+    branch: str = MAIN
+
+
+@dataclass(frozen=True)
 class CreateTable:
     """Creation of another table with rows in one transaction."""
 
@@ -260,6 +272,7 @@ Operation = (
     | ChangeSpec
     | SetProperty
     | SetStatistics
+    | ReplaceTable
     | CatalogOperation
 )
 
@@ -281,6 +294,11 @@ class ClientTransaction:
     def changes_catalog(self) -> bool:
         """Whether the client changes other tables of the catalog."""
         return any(isinstance(operation, CatalogOperation) for operation in self.operations)
+
+    @property
+    def replacement(self) -> ReplaceTable | None:
+        """The operation that replaces the table; None in other transactions."""
+        return next((operation for operation in self.operations if isinstance(operation, ReplaceTable)), None)
 
     @property
     def maintains(self) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from icefloe.partitioning import PartitionField, PartitionSpec
 from icefloe.table.commit.replace_partition_files import ReplacePartitionFiles
 from icefloe.table.commit.rewrite_files import RewriteFiles as RewriteFilesChange
 from icefloe.table.read_context import schema_json
@@ -34,6 +35,7 @@ from tests.simulator.operations import (
     Publish,
     RenameTable,
     ReplacePartitions,
+    ReplaceTable,
     RewriteFiles,
     RewriteManifests,
     Rollback,
@@ -42,10 +44,11 @@ from tests.simulator.operations import (
     SetStatistics,
     Upsert,
 )
-from tests.simulator.prepared import CHEAP, NAMESPACE, SCHEMA, arrow, change_spec, delete_keys
+from tests.simulator.prepared import CHEAP, NAME, NAMESPACE, SCHEMA, SPECS, arrow, change_spec, delete_keys
 
 if TYPE_CHECKING:
     from icefloe.catalog.memory import InMemoryCatalog
+    from icefloe.table.replace_transaction import ReplaceTableTransaction
 
     from tests.simulator.prepared import Prepared
 
@@ -67,6 +70,15 @@ def perform_on_catalog(catalog: InMemoryCatalog, operation: CatalogOperation) ->
             catalog.drop_table(f"{NAMESPACE}.{name}")
 
 
+def begin_replacement(catalog: InMemoryCatalog, operation: ReplaceTable) -> ReplaceTableTransaction:
+    """Return a transaction that replaces the table by one without rows."""
+    fields = (
+        PartitionField(SCHEMA.find_field(source).field_id, 1000, transform, f"{source}_{operation.spec}")
+        for source, transform in SPECS[operation.spec]
+    )
+    return catalog.replace_table_transaction(NAME, SCHEMA, partition_spec=PartitionSpec(*fields), properties=CHEAP)
+
+
 def perform(  # noqa: C901, PLR0912 - one case for each operation
     target: Any, operation: Operation, tag: str, initial: Prepared
 ) -> None:
@@ -76,7 +88,7 @@ def perform(  # noqa: C901, PLR0912 - one case for each operation
         return
     options = {"branch": operation.branch, "snapshot_properties": {TAG: tag}}
     match operation:
-        case Append(rows):
+        case Append(rows) | ReplaceTable(rows):
             target.append(arrow(rows), **options)
         case Delete(where):
             target.delete(str(where), **options)
