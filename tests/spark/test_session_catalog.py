@@ -9,7 +9,7 @@ import icefloe.spark
 import pyarrow as pa
 import pytest
 from icefloe.catalog import load_catalog
-from icefloe.exceptions import ForbiddenError, IcebergError
+from icefloe.exceptions import ForbiddenError, IcebergError, NoSuchNamespaceError
 
 from tests.spark.gateway_calls import recorded_calls
 
@@ -195,3 +195,84 @@ def test_a_catalog_that_cannot_be_listed_after_a_commit_gives_a_warning(spark, f
     monkeypatch.undo()
     attached.refresh()
     assert spark.table("five_db.made").count() == 0
+
+
+@pytest.fixture
+def refused_namespaces(five, monkeypatch):
+    """A namespace `secret` with a table and a namespace `inner`, and a set of calls on it that are refused."""
+    refused = {"list_tables", "list_namespaces"}
+    for namespace in ("secret", "secret.inner"):
+        five.create_namespace(namespace)
+        five.create_table(f"{namespace}.t", SCHEMA)
+
+    def guarded(name, listing):
+        def call(namespace=()):
+            if name in refused and tuple(namespace) == ("secret",):
+                raise ForbiddenError("secret: no grant")
+            return listing(namespace)
+
+        return call
+
+    for name in ("list_tables", "list_namespaces"):
+        monkeypatch.setattr(five, name, guarded(name, getattr(five, name)))
+    return refused
+
+
+def test_attach_leaves_out_a_namespace_that_may_not_be_listed(spark, five, refused_namespaces):
+    with pytest.warns(UserWarning, match="attach: the ") as found:
+        lake = icefloe.spark.attach(spark, five, "five")
+    try:
+        issued = [warning for warning in found if warning.category is UserWarning]
+        assert [str(warning.message) for warning in issued] == [
+            "attach: the namespaces in secret are left out: secret: no grant",
+            "attach: the tables of namespace secret are left out of five_secret: secret: no grant",
+        ]
+        assert {warning.filename for warning in issued} == {__file__}
+        assert sorted(lake.tables()) == [f"db.t{number}" for number in range(5)]
+        assert spark.table("five_db.t4").count() == 0
+        refused_namespaces.clear()
+        lake.refresh()
+        assert lake.tables()["secret.t"] == "five_secret.t"
+        assert lake.tables()["secret.inner.t"] == "five_secret_inner.t"
+        refused_namespaces.add("list_tables")
+        with pytest.warns(UserWarning, match="attach: the tables of namespace secret are left out of five_secret: "):
+            lake.refresh()
+        assert "secret.t" not in lake.tables()
+        assert spark.table("five_secret_inner.t").count() == 0
+    finally:
+        icefloe.spark.detach(spark, "five")
+
+
+def test_attach_leaves_out_a_namespace_that_is_dropped_while_it_is_listed(spark, five, monkeypatch):
+    five.create_namespace("gone")
+    listing = five.list_tables
+
+    def list_tables(namespace):
+        if tuple(namespace) == ("gone",):
+            raise NoSuchNamespaceError("namespace gone does not exist")
+        return listing(namespace)
+
+    monkeypatch.setattr(five, "list_tables", list_tables)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        lake = icefloe.spark.attach(spark, five, "five")
+    assert sorted(lake.tables()) == [f"db.t{number}" for number in range(5)]
+    icefloe.spark.detach(spark, "five")
+
+
+def test_statements_bring_namespaces_into_the_catalog_of_spark_beside_one_that_may_not_be_listed(
+    spark, five, attached, refused_namespaces
+):
+    with pytest.warns(UserWarning, match="attach: the namespaces in secret are left out: secret: no grant"):
+        icefloe.spark.sql(spark, "CREATE NAMESPACE five.other")
+    icefloe.spark.sql(spark, "CREATE TABLE five.other.t (id bigint)")
+    assert spark.table("five_other.t").count() == 0
+
+
+def test_attach_fails_if_the_catalog_lists_no_namespaces(spark, five, monkeypatch):
+    def refuse(namespace=()):
+        raise ForbiddenError("no grant")
+
+    monkeypatch.setattr(five, "list_namespaces", refuse)
+    with pytest.raises(ForbiddenError, match="no grant"):
+        icefloe.spark.attach(spark, five, "five")

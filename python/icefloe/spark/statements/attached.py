@@ -14,6 +14,7 @@ from icefloe.arguments import checked_text
 from icefloe.exceptions import ValidationError
 from icefloe.spark.session import active_session, session_key
 from icefloe.spark.session_catalog import SessionCatalog
+from icefloe.spark.statements.catalog_listing import listed_namespaces, listed_tables
 from icefloe.spark.statements.current_namespace import current_namespace, set_current_namespace
 from icefloe.spark.statements.shown_table import ShownTable, shown_table, warn_caller
 from icefloe.spark.statements.spark_names import database_names, table_names
@@ -60,7 +61,7 @@ class AttachedCatalog:
         """Bring the tables in Spark's own catalog up to date: tables created, dropped or changed since by others.
 
         Each table is loaded. Statements through :func:`icefloe.spark.sql` do this for the tables that they change. Rows need no refresh.
-        A table that cannot be loaded is left out with a warning.
+        A table that cannot be loaded, or a namespace whose tables or namespaces cannot be listed, is left out with a warning.
         """
         if self.views:
             self._refresh_all(loads_known=True)
@@ -154,11 +155,11 @@ class AttachedCatalog:
             pool: A pool of one thread, for calls that take the JVM long.
             loads_known: Whether to load the tables that Spark's own catalog has under their names.
         """
-        databases = database_names(self.name, _namespaces(self.catalog))
+        databases = database_names(self.name, listed_namespaces(self.catalog))
         found: set[Identifier] = set()
         changed: list[ShownTable] = []
         for space, database in databases.items():
-            for identifier, table in table_names(self.catalog.list_tables(space)).items():
+            for identifier, table in table_names(listed_tables(self.catalog, space, database)).items():
                 shown = self._tables.get(identifier)
                 if shown is not None and shown[:2] == (database, table) and not loads_known:
                     found.add(identifier)
@@ -208,7 +209,7 @@ class AttachedCatalog:
             self._show(view, replace=True)
 
     def _refresh_databases(self) -> None:
-        databases = database_names(self.name, _namespaces(self.catalog))
+        databases = database_names(self.name, listed_namespaces(self.catalog))
         if any(databases.get(space, name) != name for space, name in self._database_of.items()):
             # A namespace has taken the name of another one.
             self._refresh_all(loads_known=False)
@@ -270,6 +271,7 @@ def attach(spark: Any, catalog: Catalog, name: str = "lake", *, views: bool = Tr
     namespace's parts. Characters other than letters, digits and underscores become underscores; ``tables()`` has all names.
 
     Plain ``spark.sql`` reads the current rows at every query, but all rows and columns of a table: no filter reaches the scan.
+    Tables that cannot be loaded and namespaces that cannot be listed are left out, and a Python warning names each of them.
 
     Args:
         spark: Session.
@@ -280,6 +282,7 @@ def attach(spark: Any, catalog: Catalog, name: str = "lake", *, views: bool = Tr
 
     Raises:
         ValidationError: The name is no SQL identifier or is attached already, or Spark has a database of that name.
+        IcebergError: The catalog does not list its namespaces.
 
     Examples:
         >>> lake = icefloe.spark.attach(spark, catalog, name="shop")
@@ -348,11 +351,3 @@ def _in_any_case(identifier: Identifier, listed: Iterable[Identifier]) -> Identi
     """Return the listed identifier that differs in case alone, as in catalogs that store names in lower case."""
     folded = [part.lower() for part in identifier]
     return next((one for one in listed if [part.lower() for part in one] == folded), None)
-
-
-def _namespaces(catalog: Catalog, parent: Identifier = ()) -> list[Identifier]:
-    found = []
-    for namespace in catalog.list_namespaces(parent):
-        if len(namespace) > len(parent):
-            found += [namespace, *_namespaces(catalog, namespace)]
-    return found
