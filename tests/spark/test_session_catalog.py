@@ -276,3 +276,66 @@ def test_attach_fails_if_the_catalog_lists_no_namespaces(spark, five, monkeypatc
     monkeypatch.setattr(five, "list_namespaces", refuse)
     with pytest.raises(ForbiddenError, match="no grant"):
         icefloe.spark.attach(spark, five, "five")
+
+
+WIDE = "id long, name string"
+
+
+@pytest.fixture
+def same_catalog(five):
+    """The catalog `five`, loaded once more."""
+    return load_catalog(five.name, **five.properties)
+
+
+def test_writes_that_merge_schemas_change_the_entries_in_the_catalog_of_spark(spark, five, attached, same_catalog):
+    rows = spark.createDataFrame([(1, "a")], WIDE)
+    assert spark.table("five_db.t1").columns == ["id"]
+    icefloe.spark.write(rows, five.load_table("db.t1"), options={"merge-schema": "true"})
+    assert spark.table("five_db.t1").collect() == [(1, "a")]
+    icefloe.spark.write(rows, same_catalog.load_table("db.t2"), "overwrite", {"merge-schema": "true"})
+    assert spark.table("five_db.t2").collect() == [(1, "a")]
+    icefloe.spark.write_to(rows, "db.t3", five).option("merge-schema", "true").append()
+    assert spark.table("five_db.t3").collect() == [(1, "a")]
+
+
+def test_writes_of_definitions_change_the_entries_in_the_catalog_of_spark(spark, five, attached):
+    rows = spark.createDataFrame([(1, "a")], WIDE)
+    icefloe.spark.write_to(rows, "db.made", five).create()
+    assert spark.table("five_db.made").collect() == [(1, "a")]
+    icefloe.spark.write_to(rows, "db.t4", five).replace()
+    assert spark.table("five_db.t4").collect() == [(1, "a")]
+
+
+def test_writes_that_change_no_schema_load_no_table(spark, five, attached, loads):
+    table = five.load_table("db.t1")
+    loads[0].clear()
+    icefloe.spark.write(spark.range(2), table, options={"merge-schema": "true"})
+    assert loads[0] == []
+    assert spark.table("five_db.t1").count() == 2
+
+
+def test_a_write_of_another_catalog_leaves_the_entries_as_they_are(spark, five, attached, loads, tmp_path):
+    other = load_catalog("other", type="sql", uri=f"sqlite:///{tmp_path}/other.db", warehouse=f"{tmp_path}/other")
+    other.create_namespace("db")
+    rows = spark.createDataFrame([(1, "a")], WIDE)
+    icefloe.spark.write(rows, other.create_table("db.t1", SCHEMA), options={"merge-schema": "true"})
+    assert loads[0] == []
+    assert spark.table("five_db.t1").columns == ["id"]
+
+
+def test_a_write_has_committed_if_the_entry_cannot_be_changed(spark, five, attached, loads):
+    table = five.load_table("db.t1")
+    loads[1].add("db.t1")
+    rows = spark.createDataFrame([(1, "a")], WIDE)
+    with pytest.warns(UserWarning, match=r"attach: db\.t1 is left out of five_db: db\.t1: no grant") as found:
+        icefloe.spark.write(rows, table, options={"merge-schema": "true"})
+    assert [warning.filename for warning in found if warning.category is UserWarning] == [__file__]
+    assert table.scan().count() == 1
+
+
+def test_writes_after_detach_make_no_entry(spark, five):
+    icefloe.spark.attach(spark, five, "five")
+    icefloe.spark.detach(spark, "five")
+    rows = spark.createDataFrame([(1, "a")], WIDE)
+    icefloe.spark.write(rows, five.load_table("db.t1"), options={"merge-schema": "true"})
+    assert not spark.catalog.databaseExists("five_db")

@@ -18,12 +18,14 @@ from icefloe.spark.statements.catalog_listing import listed_namespaces, listed_t
 from icefloe.spark.statements.current_namespace import current_namespace, set_current_namespace
 from icefloe.spark.statements.shown_table import ShownTable, shown_table, warn_caller
 from icefloe.spark.statements.spark_names import database_names, table_names
+from icefloe.spark.writer.schema_followers import add_schema_follower, remove_schema_follower
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from icefloe.catalog import Catalog
     from icefloe.schema import Schema
+    from icefloe.table.commit.committing_table import TableCatalog
     from icefloe.typedef import Identifier
 
 _MODULES_OF_TABLES = (
@@ -60,7 +62,8 @@ class AttachedCatalog:
     def refresh(self) -> None:
         """Bring the tables in Spark's own catalog up to date: tables created, dropped or changed since by others.
 
-        Each table is loaded. Statements through :func:`icefloe.spark.sql` do this for the tables that they change. Rows need no refresh.
+        Each table is loaded. Statements through :func:`icefloe.spark.sql` do this for the tables that they change, as do
+        :func:`icefloe.spark.write` and :func:`icefloe.spark.write_to` in this session. Rows need no refresh.
         A table that cannot be loaded, or a namespace whose tables or namespaces cannot be listed, is left out with a warning.
         """
         if self.views:
@@ -74,6 +77,14 @@ class AttachedCatalog:
                 self._follow(identifier)
 
         self._after_commit(follow)
+
+    def follow_write(self, catalog: TableCatalog, identifier: Identifier) -> None:
+        """Bring a table in Spark's own catalog up to date whose definition a write has changed, if it is a table of this catalog."""
+        from icefloe.catalog import Catalog
+        from icefloe.spark.statements.catalog_recipe import CatalogRecipe
+
+        if isinstance(catalog, Catalog) and CatalogRecipe.of(catalog) == CatalogRecipe.of(self.catalog):
+            self.follow_tables(identifier)
 
     def follow_new_tables(self) -> None:
         """Bring tables into Spark's own catalog that a procedure has created; tables that are there are not loaded."""
@@ -315,6 +326,7 @@ def attach(spark: Any, catalog: Catalog, name: str = "lake", *, views: bool = Tr
     lake = AttachedCatalog(session, catalog, name.lower(), views=views and shared)
     lake.show()
     known[name.lower()] = lake
+    add_schema_follower(session, lake.name, lake.follow_write)
     if shared:
         from icefloe.spark.statements.table_functions import register_functions
 
@@ -336,6 +348,7 @@ def detach(spark: Any, name: str = "lake") -> None:
     if checked_text("detach, name", name).lower() not in known:
         raise ValidationError(f"detach: expected one of {', '.join(known) or 'no attached catalog'}, got {name!r}")
     lake = _ATTACHED[session_key(active_session(spark))].pop(name.lower())
+    remove_schema_follower(lake.spark, lake.name)
     current = current_namespace(lake.spark)
     if current is not None and current.catalog == lake.name:
         set_current_namespace(lake.spark, None)

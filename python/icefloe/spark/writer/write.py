@@ -15,6 +15,7 @@ from icefloe.spark.writer.distribution import distribute, shuffle_settings
 from icefloe.spark.writer.failed_job import deleted_if_job_fails
 from icefloe.spark.writer.layout import WriteLayout
 from icefloe.spark.writer.options import checked_options, flag, number
+from icefloe.spark.writer.schema_followers import call_schema_followers
 from icefloe.spark.writer.schema_merge import merge_schema
 from icefloe.spark.writer.wap import snapshot_destination
 from icefloe.spark.writer.write_task import RESULT_SCHEMA, collected, files_task
@@ -82,8 +83,7 @@ def write(frame: DataFrame, table: Table, mode: WriteMode = "append", options: M
     checked_table("write", table)
     checked = checked_options(mode, options)
     change = file_change(frame.sparkSession, table, mode, checked)
-    with table.transaction() as transaction:
-        write_in_transaction(frame, transaction, change)
+    write_to_table(frame, table, change)
 
 
 def file_change(spark: Any, table: Table, mode: WriteMode, options: Mapping[str, str]) -> FileChange:
@@ -102,6 +102,21 @@ def file_change(spark: Any, table: Table, mode: WriteMode, options: Mapping[str,
     branch = MAIN if destination.branch is None else destination.branch
     isolation = overwrite_isolation(table, {**options, "branch": branch})
     return FileChange(mode=mode, options=options, destination=destination, isolation=isolation)
+
+
+def write_to_table(frame: DataFrame, table: Table, change: FileChange) -> None:
+    """Write a frame's rows to a table in one commit, which the attached catalogs of the session follow if it changes the schema.
+
+    Args:
+        frame: Rows.
+        table: Table. It shows the new version after the commit.
+        change: Effect of the files, with the options of the write.
+    """
+    schema = table.schema()
+    with table.transaction() as transaction:
+        write_in_transaction(frame, transaction, change)
+    if flag(change.options, "merge-schema") and table.schema() != schema:
+        call_schema_followers(frame.sparkSession, table.catalog, table.name())
 
 
 def write_in_transaction(frame: DataFrame, transaction: WriteTransaction, change: FileChange) -> None:

@@ -16,8 +16,9 @@ from icefloe.spark.types.nullability import nullable
 from icefloe.spark.writer.commit import FileChange, WriteMode, summary_properties
 from icefloe.spark.writer.options import checked_options, option_text
 from icefloe.spark.writer.partition_text import partition_spec
+from icefloe.spark.writer.schema_followers import call_schema_followers
 from icefloe.spark.writer.wap import SnapshotDestination
-from icefloe.spark.writer.write import file_change, write_in_transaction
+from icefloe.spark.writer.write import file_change, write_in_transaction, write_to_table
 from icefloe.table.commit.snapshot_producer import MAIN
 from icefloe.table.table import Table
 from icefloe.table.write.isolation import Isolation
@@ -186,8 +187,7 @@ class WriteBuilder:
         checked = checked_options(mode, {**self._options, **extra})
         table = self._table if isinstance(self._table, Table) else self._catalog_of_name().load_table(self._table)
         change = replace(file_change(self._frame.sparkSession, table, mode, checked), row_filter=row_filter)
-        with table.transaction() as transaction:
-            write_in_transaction(self._frame, transaction, change)
+        write_to_table(self._frame, table, change)
 
     def _write_new(
         self, start: Callable[..., CreateTableTransaction | ReplaceTableTransaction], *, replaces: bool = False
@@ -199,12 +199,14 @@ class WriteBuilder:
                 f"option {misplaced[0]}: expected a write to an existing table, got {misplaced[0]}={options[misplaced[0]]!r} beside a "
                 "new definition"
             )
+        catalog = self._catalog_of_name()
+        name = self._table.name() if isinstance(self._table, Table) else self._table
         # As in Spark, columns and fields of a new table may be null.
         schema = schema_from_spark(nullable(self._frame.schema))
         spark = self._frame.sparkSession
         properties = {"owner": current_user(spark), **self._properties}
         transaction = start(
-            self._table.name() if isinstance(self._table, Table) else self._table,
+            name,
             schema,
             location=properties.pop(_LOCATION, None),
             partition_spec=partition_spec(schema, self._partitioning, case_sensitive=is_case_sensitive(spark)),
@@ -220,6 +222,7 @@ class WriteBuilder:
                 replaces_table=replaces,
             )
             write_in_transaction(self._frame, transaction, change)
+        call_schema_followers(spark, catalog, Catalog.identifier_to_tuple(name))
 
     def _catalog_of_name(self) -> Catalog:
         catalog = self._table.catalog if isinstance(self._table, Table) else self._catalog
