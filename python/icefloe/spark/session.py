@@ -96,6 +96,11 @@ class _Overrides:
             for key, value in values.items():
                 spark.conf.set(key, value)
 
+    def lasting(self, spark: Any, key: str, default: str) -> str | None:
+        """Return the value of a setting that no block has set; None if a block has set it."""
+        with self._lock:
+            return None if key in self._before else str(spark.conf.get(key, default))
+
     def leave(self, spark: Any, block: object) -> None:
         """Give each setting of a block the value of the block that last set it and has not ended, else the value before all blocks."""
         with self._lock:
@@ -115,21 +120,37 @@ _OVERRIDES: WeakValueDictionary[str, _Overrides] = WeakValueDictionary()
 _OVERRIDES_LOCK = Lock()
 
 
+def _overrides_of(spark: Any) -> _Overrides:
+    with _OVERRIDES_LOCK:
+        return _OVERRIDES.setdefault(session_key(spark), _Overrides())
+
+
+def lasting_setting(spark: Any, key: str, default: str) -> str | None:
+    """Return the value of a session setting; None within a block of :func:`settings` for it, which may end at any moment in another thread.
+
+    Args:
+        spark: Session.
+        key: Key of the setting.
+        default: Result where the session has no value.
+    """
+    return _overrides_of(spark).lasting(spark, key, default)
+
+
 @contextmanager
 def settings(spark: Any, values: dict[str, str]) -> Iterator[None]:
     """Set session settings for the duration of a block, and restore the old values afterwards, also after an error.
 
     Blocks of several threads may overlap: a setting has the value of the block that set it last and has not ended, and its old value
-    after the last of them.
+    after the last of them. So a block may run under the value of another block: different values of a setting must lead to the same
+    rows, as sizes of shuffle partitions do, or all blocks must set the same value. A value that other code sets during a block is lost
+    at the end of the block.
 
     Examples:
         >>> with settings(spark, {"spark.sql.shuffle.partitions": "3"}):
         ...     spark.conf.get("spark.sql.shuffle.partitions")
         '3'
     """
-    with _OVERRIDES_LOCK:
-        overrides = _OVERRIDES.setdefault(session_key(spark), _Overrides())
-    block = object()
+    overrides, block = _overrides_of(spark), object()
     try:
         overrides.enter(spark, block, values)
         yield

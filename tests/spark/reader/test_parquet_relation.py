@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+
 import icefloe.spark
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -55,3 +57,27 @@ def test_relation_has_positions_whatever_sources_the_session_lists(spark, files,
         relation = parquet_relation(spark, StructType().add("id", LongType()), [path])
         assert relation.selectExpr("_metadata.row_index").collect() == [(0,)]
         assert spark.conf.get(key) == sources
+
+
+class PathsThatEndABlock(list):
+    """Paths whose iteration ends the blocks of a stack, as the relation of another thread does while the paths are listed."""
+
+    def __init__(self, paths, stack):
+        super().__init__(paths)
+        self.stack = stack
+
+    def __iter__(self):
+        self.stack.close()
+        return super().__iter__()
+
+
+def test_relation_has_positions_if_the_relation_of_another_thread_ends_before_it(spark, files):
+    path = next(files.scan().plan_files()).file.file_path
+    key = "spark.sql.sources.useV1SourceList"
+    session = spark.newSession()
+    session.conf.set(key, "csv")
+    with ExitStack() as stack:
+        stack.enter_context(settings(session, {key: "parquet"}))
+        relation = parquet_relation(session, StructType().add("id", LongType()), PathsThatEndABlock([path], stack))
+    assert session.conf.get(key) == "csv"
+    assert relation.selectExpr("_metadata.row_index").collect() == [(0,)]

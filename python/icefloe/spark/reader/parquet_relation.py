@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from icefloe.spark.session import is_connect, settings
+from icefloe.spark.session import is_connect, lasting_setting, settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,8 +51,11 @@ def parquet_relation(spark: Any, struct: Any, paths: Sequence[str]) -> DataFrame
 
 
 def _discovery(spark: Any, count: int) -> dict[str, str]:
-    """Return the settings under which Spark lists files, without the ones that hold already."""
-    sources = spark.conf.get(_SOURCES, "")
+    """Return the settings under which Spark lists files, without the ones that hold already.
+
+    A value that the relation of another thread has set does not hold: it may end before Spark has listed the files.
+    """
+    sources = lasting_setting(spark, _SOURCES, "") or ""
     # Spark's other reader of Parquet has no _metadata column.
     is_listed = "parquet" in (name.strip().lower() for name in sources.split(","))
     return {**({} if is_listed else {_SOURCES: "parquet"}), **(_PARALLELISM if count > _PATHS_WITHOUT_JOB else {})}
