@@ -33,6 +33,9 @@ EXPIRED = (
 )
 """Further exceptions that may end a transaction beside expiry, which removes snapshots that a transaction names or reads."""
 
+REPLACED = ("ValidationError: cannot roll back to snapshot",)
+"""Further exceptions that may end a transaction beside a replacement of the table, after which main has other ancestors."""
+
 
 def violation_of(history: History) -> str | None:
     """Run a history and return the first rule that its outcome violates, None if there is no violation."""
@@ -58,6 +61,8 @@ def violation_in(history: History, outcome: Outcome) -> str | None:
         return f"sequence numbers: {outcome.stamps}"
     if not outcome.fired:
         expected = (*EXPECTED, *EXPIRED) if history.maintainers else EXPECTED
+        if any(transaction.replacement is not None for transaction in history.transactions):
+            expected = (*expected, *REPLACED)
         odd = [reason for reason in outcome.refused.values() if not reason.startswith(expected)]
         if odd or outcome.unknown:
             return f"failures without a fault: {odd} {outcome.unknown}"

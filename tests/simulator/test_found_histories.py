@@ -18,6 +18,7 @@ from tests.simulator.operations import (
     OverwritePartitions,
     Publish,
     RenameTable,
+    ReplaceTable,
     RewriteManifests,
     Rollback,
     Row,
@@ -120,3 +121,22 @@ def test_cherry_pick_that_becomes_a_move_of_main_leaves_no_manifests_behind():
     outcome = run(history)
     assert outcome.swaps == (2, 1, 0)
     assert violation_in(history, outcome) is None
+
+
+def test_rollback_after_a_snapshot_of_its_transaction_fails_beside_a_replacement():
+    # Client 0 rolls back from its own snapshot, which it writes again on top of the replacement.
+    history = History(
+        seed=500000204531,
+        layout=Layout.FLAT,
+        initial=((Row(0, "a", 0),),),
+        transactions=(
+            ClientTransaction((Append((Row(1, "a", 1),)), Rollback()), explicit=True),
+            ClientTransaction((ReplaceTable((Row(2, "a", 2),), "flat"),), explicit=True),
+        ),
+        shared_only=True,
+    )
+    refused = set()
+    for scheduled, outcome in interleavings(history):
+        assert violation_in(scheduled, outcome) is None
+        refused |= {reason.split(":")[0] for reason in outcome.refused.values()}
+    assert "ValidationException" in refused

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from icefloe.arguments import checked_integer, checked_snapshot_id, checked_time_ms
 from icefloe.exceptions import ValidationError
+from icefloe.table.commit.ancestry import Ancestry
 from icefloe.table.commit.cherry_pick import CherryPick, published_snapshot
 from icefloe.table.refs import MAIN_BRANCH, SnapshotRef, SnapshotRefType
 from icefloe.table.snapshots import is_ancestor_of
@@ -40,6 +41,7 @@ class ManageSnapshots(UpdateBuilder):
         self._open = transaction
         self._updates: list[TableUpdate] = []
         self._picked: int | None = None
+        self._ancestry: list[Ancestry] = []
 
     @property
     def _metadata(self) -> TableMetadata:
@@ -168,6 +170,7 @@ class ManageSnapshots(UpdateBuilder):
                 f"cannot roll back to snapshot {snapshot_id}: it is not an ancestor of the current snapshot {current}; use "
                 "set_current_snapshot(), which accepts any snapshot"
             )
+        self._ancestry.append(Ancestry(snapshot_id, current))
         return self._move_main(snapshot_id)
 
     def rollback_to_timestamp(self, timestamp_ms: int) -> Self:
@@ -182,10 +185,11 @@ class ManageSnapshots(UpdateBuilder):
         while current is not None and current.timestamp_ms >= timestamp_ms:
             parent = current.parent_snapshot_id
             current = self._metadata.snapshot_by_id(parent) if parent is not None else None
-        if current is None:
+        if current is None or head is None:
             raise ValidationError(
                 f"cannot roll back: no ancestor of the current snapshot is older than {timestamp_ms} ms"
             )
+        self._ancestry.append(Ancestry(current.snapshot_id, head))
         return self._move_main(current.snapshot_id)
 
     def replace_branch(self, branch_name: str, snapshot_id: int) -> Self:
@@ -237,6 +241,7 @@ class ManageSnapshots(UpdateBuilder):
                 f"cannot fast-forward branch {branch_name!r} to {to!r}: its head {ref.snapshot_id} is not an ancestor of snapshot "
                 f"{target}; use replace_branch(), which accepts any snapshot"
             )
+        self._ancestry.append(Ancestry(ref.snapshot_id, target))
         return self._move(branch_name, ref, target)
 
     def set_min_snapshots_to_keep(self, branch_name: str, min_snapshots_to_keep: int) -> Self:
@@ -297,14 +302,17 @@ class ManageSnapshots(UpdateBuilder):
 
         Raises:
             CommitFailedException: A concurrent commit has moved a ref.
-            ValidationException: The snapshot to cherry-pick does not fit main's head.
+            ValidationException: The snapshot to cherry-pick does not fit main's head, or the snapshot to roll back to is none of main's any
+                more.
         """
         if self._picked is not None:
             source = self._metadata.snapshot_by_id(self._picked)
             assert source is not None, "checked when it was picked"
             CherryPick(self._open, source).commit()
+        for check in self._ancestry:
+            self._open.apply(check)
         super().commit()
-        self._updates, self._picked, self._heads = [], None, {}
+        self._updates, self._picked, self._heads, self._ancestry = [], None, {}, []
 
     def _facts(self, metadata: TableMetadata) -> object:
         return {name: _head_id(metadata, name) for name in self._heads}
