@@ -104,15 +104,15 @@ class ObjectWarehouse(Warehouse):
 
     def drop_namespace(self, levels: Identifier) -> list[str]:  # noqa: D102
         location = self.location_of(levels)
-        inner, files = self.io.core.children(location)
-        others = [*inner, *(name for name in files if name != MARKER)]
-        if others:
-            return others
         if self._keeps_objects:
             raise FeatureUnsupportedError(
                 f"namespace {dotted(levels)}: cannot drop it, since the drop deletes {location}/{MARKER}, and {KEEPS_OBJECTS}; drop it with a "
                 "catalog without this property"
             )
+        inner, files = self.io.core.children(location)
+        others = [*inner, *(name for name in files if name != MARKER)]
+        if others:
+            return others
         failures = self.io.core.delete_many([f"{location}/{MARKER}"])
         if failures:
             raise StorageError(f"namespace {dotted(levels)}: cannot drop it: {failures[0][1]}")

@@ -51,13 +51,20 @@ def retract(io: FileIO, location: str) -> None:
     Raises:
         CommitStateUnknownException: The version cannot be deleted.
     """
-    failures = io.core.delete_many([location])
-    if failures or keeps_objects(io, location):
-        reason = failures[0][1] if failures else KEEPS_OBJECTS
+    reason = _reason_it_stays(io, location)
+    if reason is not None:
         raise CommitStateUnknownException(
             f"{location}: this version lost to another change and cannot be deleted, so that readers may take it for the newest one: "
             f"{reason}. Delete the object, then refresh the table and repeat the change"
         )
+
+
+def _reason_it_stays(io: FileIO, location: str) -> str | None:
+    """Delete an object, and return the reason if it cannot be deleted."""
+    failures = io.core.delete_many([location])
+    if failures:
+        return str(failures[0][1])
+    return KEEPS_OBJECTS if keeps_objects(io, location) else None
 
 
 def publish(io: FileIO, metadata: TableMetadata, location: str) -> str:
@@ -104,13 +111,19 @@ def is_newest_or_followed(io: FileIO, metadata: TableMetadata, location: str) ->
     times = {entry.timestamp_ms for entry in later.metadata_log if entry.metadata_file == location}
     if metadata.last_updated_ms in times:
         return True
-    retract(io, location)
-    if not times:
-        raise CommitStateUnknownException(
-            f"{location}: unknown whether the commit took effect: {newest} is newer, and its log does not reach back; refresh the table "
-            "and check for the change before you repeat it"
-        )
-    return False
+    if times:
+        retract(io, location)
+        return False
+    reason = _reason_it_stays(io, location)
+    advice = (
+        ""
+        if reason is None
+        else f". Delete the object as well, since readers may take it for the newest version: {reason}"
+    )
+    raise CommitStateUnknownException(
+        f"{location}: unknown whether the commit took effect: {newest} is newer, and its log does not reach back; refresh the table "
+        f"and check for the change before you repeat it{advice}"
+    )
 
 
 @contextmanager
