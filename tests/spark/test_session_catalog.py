@@ -9,7 +9,7 @@ import icefloe.spark
 import pyarrow as pa
 import pytest
 from icefloe.catalog import load_catalog
-from icefloe.exceptions import ForbiddenError, IcebergError, NoSuchNamespaceError
+from icefloe.exceptions import ForbiddenError, IcebergError, NoSuchNamespaceError, StorageError
 
 from tests.spark.gateway_calls import recorded_calls
 
@@ -241,6 +241,17 @@ def test_attach_leaves_out_a_namespace_that_may_not_be_listed(spark, five, refus
         assert spark.table("five_secret_inner.t").count() == 0
     finally:
         icefloe.spark.detach(spark, "five")
+
+
+def test_refresh_keeps_what_is_known_where_a_listing_fails(spark, five, attached, monkeypatch):
+    def unavailable(namespace=()):
+        raise StorageError("no reply")
+
+    monkeypatch.setattr(five, "list_tables", unavailable)
+    with pytest.raises(StorageError, match="no reply"):
+        attached.refresh()
+    assert sorted(attached.tables()) == [f"db.t{number}" for number in range(5)]
+    assert spark.table("five_db.t4").count() == 0
 
 
 def test_attach_leaves_out_a_namespace_that_is_dropped_while_it_is_listed(spark, five, monkeypatch):

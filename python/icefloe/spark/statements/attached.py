@@ -64,7 +64,7 @@ class AttachedCatalog:
 
         Each table is loaded. Statements through :func:`icefloe.spark.sql` do this for the tables that they change, as do
         :func:`icefloe.spark.write` and :func:`icefloe.spark.write_to` in this session. Rows need no refresh.
-        A table that cannot be loaded, or a namespace whose tables or namespaces cannot be listed, is left out with a warning.
+        A table that cannot be loaded, or a namespace whose tables or namespaces may not be listed, is left out with a warning.
         """
         if self.views:
             self._refresh_all(loads_known=True)
@@ -282,7 +282,7 @@ def attach(spark: Any, catalog: Catalog, name: str = "lake", *, views: bool = Tr
     namespace's parts. Characters other than letters, digits and underscores become underscores; ``tables()`` has all names.
 
     Plain ``spark.sql`` reads the current rows at every query, but all rows and columns of a table: no filter reaches the scan.
-    Tables that cannot be loaded and namespaces that cannot be listed are left out, and a Python warning names each of them.
+    Tables that cannot be loaded and namespaces that may not be listed are left out, and a Python warning names each of them.
 
     Args:
         spark: Session.

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from icefloe.exceptions import IcebergError, NoSuchNamespaceError
+from icefloe.exceptions import ForbiddenError, NoSuchNamespaceError, UnauthorizedError
 from icefloe.spark.statements.shown_table import warn_caller
+
+_REFUSALS = (ForbiddenError, UnauthorizedError)
+"""Errors that stay until someone changes the grants. After any other error, what is known of the catalog is kept."""
 
 if TYPE_CHECKING:
     from icefloe.catalog import Catalog
@@ -13,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def listed_namespaces(catalog: Catalog) -> list[Identifier]:
-    """Return the namespaces of a catalog at every depth; a warning names each namespace whose own namespaces cannot be listed.
+    """Return the namespaces of a catalog at every depth; a warning names each namespace whose own namespaces may not be listed.
 
     Args:
         catalog: The catalog.
@@ -36,13 +39,13 @@ def _namespaces_in(catalog: Catalog, parent: Identifier) -> list[Identifier]:
         return [one for one in catalog.list_namespaces(parent) if len(one) > len(parent)]
     except NoSuchNamespaceError:  # dropped since it was listed
         return []
-    except IcebergError as error:
+    except _REFUSALS as error:
         warn_caller(f"attach: the namespaces in {'.'.join(parent)} are left out: {error}")
         return []
 
 
 def listed_tables(catalog: Catalog, namespace: Identifier, database: str) -> list[Identifier]:
-    """Return the tables of a namespace; none if they cannot be listed, with a warning unless there is no such namespace.
+    """Return the tables of a namespace; none if they may not be listed, with a warning unless there is no such namespace.
 
     Args:
         catalog: The catalog.
@@ -53,6 +56,6 @@ def listed_tables(catalog: Catalog, namespace: Identifier, database: str) -> lis
         return catalog.list_tables(namespace)
     except NoSuchNamespaceError:  # dropped since it was listed
         return []
-    except IcebergError as error:
+    except _REFUSALS as error:
         warn_caller(f"attach: the tables of namespace {'.'.join(namespace)} are left out of {database}: {error}")
         return []
