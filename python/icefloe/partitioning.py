@@ -125,6 +125,11 @@ class PartitionSpec(JsonModel):
         """Return whether two specs have the same sources, transforms and names in the same order, whatever their ids."""
         return [_essence(field) for field in self.fields] == [_essence(field) for field in other.fields]
 
+    @property
+    def has_unknown_transform(self) -> bool:
+        """Whether a field has a transform that is not known here: the types of its values are those of their writer."""
+        return any(isinstance(field.transform, UnknownTransform) for field in self.fields)
+
     def partition_type(self, schema: Schema) -> StructType:
         """Return the struct type of partition tuples, with an optional field for each partition field.
 

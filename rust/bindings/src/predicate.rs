@@ -60,8 +60,7 @@ fn covered_partitions<'py>(
     case_sensitive: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let partitions = partitions.iter().map(|partition| &**partition);
-    let covers =
-        || SchemaFilter::new(schema, filter, case_sensitive)?.covers(spec, partitions);
+    let covers = || SchemaFilter::new(schema, filter, case_sensitive)?.covers(spec, partitions);
     let mask = py.detach(covers).map_err(raise_format)?;
     mask_out(py, mask)
 }

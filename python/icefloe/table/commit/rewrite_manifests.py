@@ -123,7 +123,10 @@ class RewriteManifests(SnapshotProducer):
         )
 
     def _is_chosen(self, manifest: dict[str, Any]) -> bool:
-        if manifest["content"] not in self._contents or self._spec_id not in (None, manifest["partition_spec_id"]):
+        spec_id = manifest["partition_spec_id"]
+        if manifest["content"] not in self._contents or self._spec_id not in (None, spec_id):
+            return False
+        if self._transaction.table_metadata.specs()[spec_id].has_unknown_transform:
             return False
         return self._chosen is None or bool(self._chosen(manifest))
 

@@ -152,7 +152,11 @@ class RewriteManifestsBuilder:
         metadata = self._table.metadata
         head = branch_head(metadata, self._branch, _VERB)
         manifests = manifests_of(self._table.io, head) if head is not None else MANIFEST_SCHEMA.empty_table()
-        specs = [spec_id for spec_id in sorted(metadata.specs()) if self._spec_id in (None, spec_id)]
+        specs = [
+            spec_id
+            for spec_id, spec in sorted(metadata.specs().items())
+            if self._spec_id in (None, spec_id) and not spec.has_unknown_transform
+        ]
         found = [
             self._chosen(metadata, manifests_with(manifests, content, spec_id))
             for content in (DATA, DELETES)
@@ -228,9 +232,9 @@ def count_after_rewrite(metadata: TableMetadata, manifests: pa.Table, target_byt
     """
     count = 0
     for content in (DATA, DELETES):
-        for spec_id in metadata.specs():
+        for spec_id, spec in metadata.specs().items():
             own = manifests_with(manifests, content, spec_id)
-            stays = is_of_one_rewrite(metadata, own)
+            stays = spec.has_unknown_transform or is_of_one_rewrite(metadata, own)
             count += own.num_rows if stays else min(own.num_rows, _needed(own, target_bytes))
     return count
 

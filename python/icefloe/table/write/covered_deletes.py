@@ -12,6 +12,7 @@ from icefloe import _core
 from icefloe.partitioning import PartitionSpec
 from icefloe.table.commit.removed_files import RemovedFiles
 from icefloe.table.read_context import schema_json, spec_json
+from icefloe.transforms import UnknownTransform, VoidTransform
 
 if TYPE_CHECKING:
     from icefloe.expressions.filter import Filter
@@ -37,8 +38,13 @@ def covered_deletes(plan: ScanPlan, metadata: TableMetadata, row_filter: Filter)
 
 
 def _covered_partitions(spec: PartitionSpec, row_filter: Filter, partitions: list[str]) -> pa.BooleanArray:
-    """Return in which partitions of a spec all rows match a filter, by the fields whose columns the filter can name."""
-    known = [place for place, field in enumerate(spec.fields) if field.source_id in row_filter.schema.field_ids]
+    """Return in which partitions of a spec all rows match a filter, by the fields of known values whose columns the filter can name."""
+    known = [
+        place
+        for place, field in enumerate(spec.fields)
+        if field.source_id in row_filter.schema.field_ids
+        and not isinstance(field.transform, UnknownTransform | VoidTransform)
+    ]
     if len(known) < len(spec.fields):
         spec = PartitionSpec(*[spec.fields[place] for place in known], spec_id=spec.spec_id)
         tuples = map(json.loads, partitions)

@@ -143,13 +143,14 @@ async fn write_bin(
     let (Some(index), Some((_, first))) = (target, members.first()) else {
         return Ok(members.into_iter().map(|(row, _)| Outcome::Kept(row)).collect());
     };
+    let kept = || members.iter().map(|(row, _)| Outcome::Kept(*row)).collect();
     let target = Target { index, spec_id: first.spec_id, content: first.content };
     let (most, snapshot_id) = (runs_per_manifest(members.len()), options.snapshot_id);
-    let parts = futures::stream::iter(members)
+    let parts = futures::stream::iter(&members)
         .map(|(_, row)| {
             let types = Arc::clone(&types);
             async move {
-                read_manifest(io, &row, &types, most, move |columns, _| {
+                read_manifest(io, row, &types, most, move |columns, _| {
                     as_existing(&columns, snapshot_id)
                 })
                 .await
@@ -157,7 +158,14 @@ async fn write_bin(
         })
         .buffered(default_threads());
     let parts: Vec<Vec<ManifestColumns>> = parts.try_collect().await?;
-    let parts = parts.concat();
+    let (spec, written) =
+        (types.spec(target.spec_id)?, types.written_partition_type(target.spec_id)?);
+    let parts = parts.into_iter().flatten().map(|part| part.with_void_columns(spec, &written));
+    let parts = parts.collect::<icefloe_format::Result<Vec<_>>>()?;
+    // Values of an unknown transform have the types that their writers chose.
+    if parts.windows(2).any(|pair| matches!(pair, [one, other] if !one.has_types_of(other))) {
+        return Ok(kept());
+    }
     let Some(columns) = ManifestColumns::concat(&parts)? else { return Ok(Vec::new()) };
     let (file, summary) = write_manifest(io, columns, target, types, options).await?;
     Ok(vec![Outcome::Written(file, summary)])

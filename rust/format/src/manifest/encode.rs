@@ -101,7 +101,8 @@ pub fn encode_manifest(
     }
     check_content(columns, options)?;
     check_unique_names(options.spec)?;
-    let columns = &with_void_columns(with_snapshot_id(columns, options)?, options)?;
+    let columns = with_snapshot_id(columns, options)?;
+    let columns = &columns.with_void_columns(options.spec, options.partition_type)?;
     check_sequence_numbers(columns, options)?;
     let partition_type = typed_by_columns(options.partition_type, &columns.partition);
     let fields = written_entry(options.format_version, &partition_type);
@@ -184,34 +185,43 @@ fn with_snapshot_id(
     columns.with_columns(vec![("snapshot_id", Arc::new(filled))])
 }
 
-/// Replace the columns of `void` fields by nulls of the type to write: manifests of other writers may have another type.
-fn with_void_columns(
-    mut columns: ManifestColumns,
-    options: &EncodeOptions<'_>,
-) -> Result<ManifestColumns> {
-    let fields = options.spec.fields.iter().zip(&options.partition_type.fields);
-    let void_types = fields.map(|(field, value)| {
-        let value_type = value.field_type.as_primitive().filter(|it| *it != PrimitiveType::Unknown);
-        value_type.filter(|_| field.transform == Transform::Void)
-    });
-    let void_types: Vec<Option<PrimitiveType>> = void_types.collect();
-    if void_types.iter().all(Option::is_none) {
-        return Ok(columns);
+impl ManifestColumns {
+    /// Replace the columns of `void` fields by nulls of the type to write: manifests of other writers may have another
+    /// type, and so have older ones if the source column was promoted since.
+    ///
+    /// # Errors
+    /// None for columns of this crate.
+    pub fn with_void_columns(
+        mut self,
+        spec: &PartitionSpec,
+        partition_type: &StructType,
+    ) -> Result<Self> {
+        let fields = spec.fields.iter().zip(&partition_type.fields);
+        let void_types = fields.map(|(field, value)| {
+            let value_type =
+                value.field_type.as_primitive().filter(|it| *it != PrimitiveType::Unknown);
+            value_type.filter(|_| field.transform == Transform::Void)
+        });
+        let void_types: Vec<Option<PrimitiveType>> = void_types.collect();
+        if void_types.iter().all(Option::is_none) {
+            return Ok(self);
+        }
+        let (fields, arrays, nulls) = self.partition.into_parts();
+        let rows = self.entries.num_rows();
+        let tuples =
+            fields.iter().zip(arrays).zip(void_types).map(|((field, array), value_type)| {
+                let array = match value_type {
+                    Some(value_type) => null_array(&primitive_to_arrow(&value_type), rows)?,
+                    None => array,
+                };
+                Ok((Field::new(field.name(), array.data_type().clone(), true), array))
+            });
+        let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) =
+            tuples.collect::<Result<Vec<_>>>()?.into_iter().unzip();
+        let tuples = StructArray::try_new_with_length(fields.into(), arrays, nulls, rows);
+        self.partition = tuples.map_err(|error| invalid(&error))?;
+        Ok(self)
     }
-    let (fields, arrays, nulls) = columns.partition.into_parts();
-    let rows = columns.entries.num_rows();
-    let tuples = fields.iter().zip(arrays).zip(void_types).map(|((field, array), value_type)| {
-        let array = match value_type {
-            Some(value_type) => null_array(&primitive_to_arrow(&value_type), rows)?,
-            None => array,
-        };
-        Ok((Field::new(field.name(), array.data_type().clone(), true), array))
-    });
-    let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) =
-        tuples.collect::<Result<Vec<_>>>()?.into_iter().unzip();
-    let tuples = StructArray::try_new_with_length(fields.into(), arrays, nulls, rows);
-    columns.partition = tuples.map_err(|error| invalid(&error))?;
-    Ok(columns)
 }
 
 /// Check that only added entries lack a sequence number: other entries cannot inherit theirs.

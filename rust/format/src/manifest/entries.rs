@@ -98,6 +98,11 @@ impl ManifestColumns {
         Self { entries: self.entries.slice(offset, length), partition }
     }
 
+    /// Return whether the partition tuples of both have the same types.
+    pub fn has_types_of(&self, other: &Self) -> bool {
+        self.partition.data_type() == other.partition.data_type()
+    }
+
     /// Concatenate the entries of parts of the same spec; `None` for no parts.
     ///
     /// # Errors
