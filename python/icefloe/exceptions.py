@@ -13,7 +13,6 @@ IcebergError
 │   └── FileAlreadyExistsError (FileExistsError)
 ├── CommitFailedException                      nothing was committed, safe to retry
 ├── CommitStateUnknownException                the outcome is unknown, no file was deleted
-│   └── CommitServiceUnavailableError (ServiceUnavailableError)  status 503 to a change of a REST catalog
 ├── ValidationException                        a concurrent commit conflicts with this one
 ├── NamespaceAlreadyExistsError
 ├── NamespaceNotEmptyError
@@ -51,7 +50,6 @@ __all__ = [
     "AuthorizationExpiredError",
     "BadRequestError",
     "CommitFailedException",
-    "CommitServiceUnavailableError",
     "CommitStateUnknownException",
     "CorruptFileError",
     "FeatureUnsupportedError",
@@ -239,10 +237,6 @@ class ServerError(RESTError):
 
 class ServiceUnavailableError(RESTError):
     """A REST catalog is not available."""
-
-
-class CommitServiceUnavailableError(CommitStateUnknownException, ServiceUnavailableError):
-    """The reply of a REST catalog to a commit or another change has status 503, which a proxy may send although the change takes effect."""
 
 
 class TooManyRequestsError(RESTError):

@@ -126,7 +126,7 @@ class RestCommits:
         Raises:
             CommitFailedException: A requirement does not hold. Nothing has changed.
             CommitStateUnknownException: The server did not report the outcome.
-            CommitServiceUnavailableError: The server or a proxy replied with status 503, and the change is not visible.
+            ServiceUnavailableError: The server or a proxy replied with status 503, and the change is not visible.
         """
         conflict = TableAlreadyExistsError if commit.creates else CommitFailedException
         call = _call(f"table {dotted(commit.identifier)}: commit", conflict)

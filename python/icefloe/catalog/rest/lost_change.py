@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
-from icefloe.exceptions import CommitServiceUnavailableError, CommitStateUnknownException
+from icefloe.exceptions import CommitStateUnknownException, ServiceUnavailableError
 from icefloe.table.commit.retry import RetryPolicy
 
 if TYPE_CHECKING:
@@ -36,15 +36,15 @@ def run_provable_change(
 
     Raises:
         CommitStateUnknownException: No proof was found.
-        CommitServiceUnavailableError: No proof was found after status 503.
+        ServiceUnavailableError: No proof was found after status 503.
     """
     # An invalid property is an error before the change.
     policy = RetryPolicy.of_status_checks(properties)
     try:
         return change()
-    except CommitStateUnknownException as error:
+    except (CommitStateUnknownException, ServiceUnavailableError) as error:
         attempts = policy.attempts(environment)
-        for _ in islice(attempts, 1) if isinstance(error, CommitServiceUnavailableError) else attempts:
+        for _ in attempts if isinstance(error, CommitStateUnknownException) else islice(attempts, 1):
             try:
                 found = proof()
             # After an error the outcome is still unknown; raising it would look like a failure of the change.

@@ -12,7 +12,6 @@ from icefloe.catalog.rest.masking import masked, public_address
 from icefloe.exceptions import (
     AuthorizationExpiredError,
     BadRequestError,
-    CommitServiceUnavailableError,
     CommitStateUnknownException,
     FeatureUnsupportedError,
     ForbiddenError,
@@ -142,7 +141,7 @@ class Failures:
         if call.changes and (repeated or _may_have_taken_effect(status)):
             unknown = self.unknown(call, response.request, what)
             if status == 503:
-                return CommitServiceUnavailableError(str(unknown))
+                return ServiceUnavailableError(str(unknown))
             if status != 409:
                 return unknown
             return RepeatedConflictError(str(unknown), self._with_state(call, self._text(call, response.request, what)))
