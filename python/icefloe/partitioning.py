@@ -127,7 +127,7 @@ class PartitionSpec(JsonModel):
 
     @property
     def has_unknown_transform(self) -> bool:
-        """Whether a field has a transform that is not known here: the types of its values are those of their writer."""
+        """Whether icefloe does not know the transform of a field. Manifests store the values of such a field in the type that their writer chose."""
         return any(isinstance(field.transform, UnknownTransform) for field in self.fields)
 
     def partition_type(self, schema: Schema) -> StructType:

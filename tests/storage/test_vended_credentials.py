@@ -83,13 +83,19 @@ def test_first_of_renewed_credentials_with_one_prefix_is_used(s3, bucket, lender
         s3_credentials(s3, prefix=f"s3a://{bucket}/warehouse/", expires_ms=far, secret="of-another-scheme"),
     ]
     table = {"client.refresh-credentials-location": f"s3://{bucket}/warehouse/"}
-    _core.FileIo(lent_properties(s3, lender, **table)).write(f"s3://{bucket}/one", b"data", overwrite=False)
+    io = _core.FileIo(lent_properties(s3, lender, **table))
+    io.write(f"s3://{bucket}/one", b"data", overwrite=False)
+    assert io.read(f"s3://{bucket}/one") == b"data"
+    assert len(lender.requests) == 1
 
 
 def test_renewed_credentials_of_another_scheme_of_the_service_are_used(s3, bucket, lender):
     lender.credentials = [s3_credentials(s3, prefix=f"s3://{bucket}/", expires_ms=now_ms() + HOUR_MS)]
     table = {"client.refresh-credentials-location": f"s3a://{bucket}/warehouse/"}
-    _core.FileIo(lent_properties(s3, lender, **table)).write(f"s3a://{bucket}/one", b"data", overwrite=False)
+    io = _core.FileIo(lent_properties(s3, lender, **table))
+    io.write(f"s3a://{bucket}/one", b"data", overwrite=False)
+    assert io.read(f"s3a://{bucket}/one") == b"data"
+    assert len(lender.requests) == 1
 
 
 def test_renewed_credentials_for_other_locations_are_an_error(s3, bucket, lender):

@@ -8,7 +8,7 @@ from icefloe.exceptions import ForbiddenError, NoSuchNamespaceError, Unauthorize
 from icefloe.spark.statements.shown_table import warn_caller
 
 _REFUSALS = (ForbiddenError, UnauthorizedError)
-"""Errors that stay until someone changes the grants. After any other error, what is known of the catalog is kept."""
+"""Errors of missing permissions: the namespace is left out. Any other error is raised, and the entries in Spark's catalog stay."""
 
 if TYPE_CHECKING:
     from icefloe.catalog import Catalog
