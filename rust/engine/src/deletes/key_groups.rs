@@ -60,6 +60,9 @@ pub(crate) fn key_groups<'a>(
 /// The key fields as a schema of their own, from any schema the table had: keys of dropped columns still delete. A field of
 /// a schema that was removed from the metadata is as the first of `files` that has it stores it.
 ///
+/// Fields that the current schema lacks get the widest type that theirs promotes to: other delete files and data files may
+/// be older or newer than a promotion, and a key equals the same value of any of these types.
+///
 /// # Errors
 /// `InvalidArgument` for a field that is no primitive reached through structs; errors of opening `files`.
 pub(crate) fn key_schema<'a>(
@@ -76,13 +79,28 @@ pub(crate) fn key_schema<'a>(
                 stored.find_map(Result::transpose).transpose()?
             }
         };
-        let Some(field) = known else {
+        let Some(mut field) = known else {
             let reason = format!("expected ids of primitive columns, got {id}");
             return Err(FormatError::invalid("equality_ids", reason).into());
         };
+        if context.may_be_promoted(*id) {
+            promote(&mut field);
+        }
         merge(&mut fields, field);
     }
     Ok(Schema::new(0, fields, vec![]))
+}
+
+/// Promote the primitives of a field to their widest types.
+fn promote(field: &mut NestedField) {
+    match &mut field.field_type {
+        // A default is a JSON value of the field's own type: 0.1 is another number as a double than as a float.
+        Type::Primitive(primitive) if field.initial_default.is_none() => {
+            *primitive = primitive.widest_promotion();
+        }
+        Type::Struct(fields) => fields.fields.iter_mut().for_each(promote),
+        _ => {}
+    }
 }
 
 /// Return the column of a schema that has a primitive field, without its other fields.
@@ -116,6 +134,8 @@ fn field_of(column: &FileColumn, id: i32) -> Option<NestedField> {
             let inner = column.children.iter().find_map(|child| field_of(child, id))?;
             Type::Struct(StructType { fields: vec![inner] })
         }
+        // Nulls without a type: another file states the type.
+        DataType::Null => return None,
         _ if column.id == Some(id) => primitive_from_arrow(data_type)?.into(),
         _ => return None,
     };

@@ -8,7 +8,7 @@ use super::survey::Survey;
 use crate::error::{Error, Result};
 use crate::formats::avro::file::{AvroUnit, avro_units, open};
 use crate::formats::orc::file::{OrcUnit, orc_survey, orc_units};
-use crate::formats::orc::outline::OrcOutline;
+use crate::formats::orc::stated_types::orc_schema;
 use crate::formats::parquet::file::Footer;
 use crate::formats::parquet::open::parquet_units;
 use crate::formats::parquet::survey::parquet_survey;
@@ -58,7 +58,8 @@ impl DataFormat {
         })
     }
 
-    /// Return the columns of a file by its own schema, with field ids if the file has any.
+    /// Return the columns of a file by its own schema, with field ids if the file has any. Columns have the types that the
+    /// file states, which an ORC file stores as other types.
     ///
     /// # Errors
     /// [`Error::Missing`]; `Corrupt` and `Unsupported` naming the file.
@@ -66,7 +67,7 @@ impl DataFormat {
         Ok(match self {
             Self::Parquet => Footer::read(request)?.schema().clone(),
             Self::Avro => open(request, request.file()?)?.0.schema,
-            Self::Orc => OrcOutline::read(request)?.schema,
+            Self::Orc => orc_schema(request)?,
         })
     }
 

@@ -97,6 +97,12 @@ impl TableContext {
     pub fn schema_with_field(&self, field_id: i32) -> Option<&Schema> {
         self.schemas.iter().find(|schema| schema.field_by_id(field_id).is_some())
     }
+
+    /// Return whether files may store a wider type of a field than [`TableContext::schema_with_field`] has: the metadata
+    /// may lack the schemas between the promotion of a column and its removal.
+    pub fn may_be_promoted(&self, field_id: i32) -> bool {
+        self.schema.field_by_id(field_id).is_none()
+    }
 }
 
 fn items<'a>(value: &'a Value, key: &str) -> Result<&'a [Value]> {

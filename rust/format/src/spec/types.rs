@@ -55,6 +55,21 @@ pub enum PrimitiveType {
 /// The greatest precision of a decimal.
 pub const MAX_DECIMAL_PRECISION: u8 = 38;
 
+impl PrimitiveType {
+    /// Return the widest type that the type promotes to; the type itself if it promotes to no other. Spec: Schema Evolution.
+    #[must_use]
+    pub fn widest_promotion(self) -> Self {
+        match self {
+            Self::Int => Self::Long,
+            Self::Float => Self::Double,
+            Self::Decimal { scale, .. } => {
+                Self::Decimal { precision: MAX_DECIMAL_PRECISION, scale }
+            }
+            other => other,
+        }
+    }
+}
+
 impl fmt::Display for PrimitiveType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = match self {

@@ -4,4 +4,5 @@ pub(crate) mod file;
 pub(crate) mod footer;
 pub(crate) mod outline;
 pub(crate) mod reader;
+pub(crate) mod stated_types;
 pub(crate) mod stripes;
