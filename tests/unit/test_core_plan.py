@@ -192,6 +192,18 @@ def test_deletes_are_paired_by_sequence_and_scope(table):
     assert table.plan(include_deletes=False).files["deletes"].to_pylist() == [[], [], []]
 
 
+def test_deletes_of_a_column_whose_last_schema_was_removed_are_paired(table):
+    table.commit(data_file("/a", 0, 9), data_file("/b", 100, 109))
+    of_int = {"lower_bounds": [(1, struct.pack("<i", 5))], "upper_bounds": [(1, struct.pack("<i", 9))]}
+    keys = [data_file("/long", 0, 2**40, content=2, equality_ids=[1])]
+    table.commit(*keys, data_file("/int", 5, 9, content=2, equality_ids=[1], **of_int), content=1)
+    # The column was an int in the first schema and a long in the removed one.
+    older, current = schema(field(1, "id", "int")), schema(field(3, "name", "string"), schema_id=2)
+    plan = table.plan(table_context=context(current, specs=SPECS, schemas=[older, current]))
+    counts = [sum(run["count"] for run in runs) for runs in plan.files["deletes"].to_pylist()]
+    assert dict(zip(paths(plan), counts, strict=True)) == {"/a": 2, "/b": 1}
+
+
 def test_files_are_split_at_their_row_groups(table):
     table.commit(
         data_file("/a", 0, 9, split_offsets=[4, 400, 700]),

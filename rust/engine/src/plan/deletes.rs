@@ -53,7 +53,10 @@ impl TableFacts for TableContext {
     fn equality_field(&self, field_id: i32) -> Option<(PrimitiveType, bool)> {
         let schema = self.schema_with_field(field_id)?;
         let inside_struct = schema.position_path(field_id).is_none_or(|path| path.len() > 1);
-        Some((schema.primitive_type(field_id)?, inside_struct))
+        let known = schema.primitive_type(field_id)?;
+        // Bounds of a narrower type are read as the wider one.
+        let promoted = self.may_be_promoted(field_id).then(|| known.widest_promotion());
+        Some((promoted.unwrap_or(known), inside_struct))
     }
 }
 
