@@ -119,6 +119,7 @@ CHANGES = {
     "DROP TABLE five.db.t1": [],
     "CREATE NAMESPACE five.other": [],
     "REFRESH TABLE five.db.t1": ["db.t1", "db.t1"],
+    "SELECT * FROM five.db.t1": ["db.t1"],
 }
 
 
@@ -184,12 +185,12 @@ def test_a_table_that_cannot_be_loaded_after_a_commit_is_left_out_with_a_warning
 
 
 def test_a_catalog_that_cannot_be_listed_after_a_commit_gives_a_warning(spark, five, attached, monkeypatch):
-    def refuse(namespace):
-        raise ForbiddenError("no grant")
+    def unavailable(namespace):
+        raise StorageError("no reply")
 
-    monkeypatch.setattr(five, "list_tables", refuse)
+    monkeypatch.setattr(five, "list_tables", unavailable)
     with pytest.warns(
-        UserWarning, match=r"attach: the statement has committed, .* AttachedCatalog\.refresh\(\): no grant"
+        UserWarning, match=r"attach: the statement has committed, .* AttachedCatalog\.refresh\(\): no reply"
     ):
         icefloe.spark.sql(spark, "CREATE TABLE five.db.made (id bigint)")
     monkeypatch.undo()
@@ -241,6 +242,44 @@ def test_attach_leaves_out_a_namespace_that_may_not_be_listed(spark, five, refus
         assert spark.table("five_secret_inner.t").count() == 0
     finally:
         icefloe.spark.detach(spark, "five")
+
+
+def test_statements_on_a_namespace_that_may_not_be_listed_give_no_more_warnings(spark, five, refused_namespaces):
+    with pytest.warns(UserWarning, match="attach: the "):
+        lake = icefloe.spark.attach(spark, five, "five")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", UserWarning)
+            icefloe.spark.sql(spark, "ALTER TABLE five.secret.t ADD COLUMN name string")
+            icefloe.spark.sql(spark, "CREATE TABLE five.secret.inner.made (id bigint)")
+            icefloe.spark.sql(spark, "CREATE NAMESPACE five.other")
+        assert sorted(lake.tables()) == [f"db.t{number}" for number in range(5)]
+        with pytest.warns(UserWarning, match="attach: the ") as found:
+            lake.refresh()
+        assert len([warning for warning in found if warning.category is UserWarning]) == 2
+        refused_namespaces.clear()
+        icefloe.spark.sql(spark, "CREATE TABLE five.secret.made (id bigint)")
+        assert spark.table("five_secret.made").count() == 0
+    finally:
+        icefloe.spark.detach(spark, "five")
+
+
+def test_entries_of_a_namespace_that_may_no_longer_be_listed_are_changed(spark, five, refused_namespaces, request):
+    refused_namespaces.clear()
+    lake = request.getfixturevalue("attached")
+    refused_namespaces.add("list_tables")
+    with pytest.warns(UserWarning, match="attach: new tables of namespace secret are left out of five_secret: "):
+        icefloe.spark.sql(spark, "ALTER TABLE five.secret.t ADD COLUMN name string")
+    assert spark.table("five_secret.t").columns == ["id", "name"]
+    location = five.load_table("db.t1").metadata_location
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        icefloe.spark.sql(spark, "CREATE TABLE five.secret.made (id bigint)")
+        icefloe.spark.sql(spark, f"CALL five.system.register_table('db.again', '{location}')")
+    assert {"db.again", "secret.t"} <= lake.tables().keys()
+    assert "secret.made" not in lake.tables()
+    icefloe.spark.sql(spark, "DROP TABLE five.secret.t")
+    assert not spark.catalog.tableExists("five_secret.t")
 
 
 def test_refresh_keeps_what_is_known_where_a_listing_fails(spark, five, attached, monkeypatch):

@@ -8,13 +8,14 @@ from __future__ import annotations
 import re
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from icefloe.arguments import checked_text
 from icefloe.exceptions import ValidationError
 from icefloe.spark.session import active_session, session_key
 from icefloe.spark.session_catalog import SessionCatalog
-from icefloe.spark.statements.catalog_listing import listed_namespaces, listed_tables
+from icefloe.spark.statements.catalog_listing import CatalogListing
 from icefloe.spark.statements.current_namespace import current_namespace, set_current_namespace
 from icefloe.spark.statements.shown_table import ShownTable, shown_table, warn_caller
 from icefloe.spark.statements.spark_names import database_names, table_names
@@ -54,6 +55,9 @@ class AttachedCatalog:
         self.name = name
         self.views = views
         self._session = SessionCatalog(spark)
+        self._listing = CatalogListing(catalog)
+        # Streaming queries change tables in threads of their own.
+        self._changing = RLock()
         self._tables: dict[Identifier, tuple[str, str, Schema]] = {}
         self._databases: set[str] = set()
         self._database_of: dict[Identifier, str] = {}
@@ -62,12 +66,15 @@ class AttachedCatalog:
     def refresh(self) -> None:
         """Bring the tables in Spark's own catalog up to date: tables created, dropped or changed since by others.
 
-        Each table is loaded. Statements through :func:`icefloe.spark.sql` do this for the tables that they change, as do
-        :func:`icefloe.spark.write` and :func:`icefloe.spark.write_to` in this session. Rows need no refresh.
+        Each table is loaded. Statements through :func:`icefloe.spark.sql` do this for the tables that they change, and for tables that they
+        name whose columns others have changed, as do :func:`icefloe.spark.write` and :func:`icefloe.spark.write_to` in this program for
+        the tables that they change. Rows need no refresh.
         A table that cannot be loaded, or a namespace whose tables or namespaces may not be listed, is left out with a warning.
         """
-        if self.views:
-            self._refresh_all(loads_known=True)
+        with self._changing:
+            if self.views:
+                self._listing.warn_again()
+                self._refresh_all(loads_known=True)
 
     def follow_tables(self, *identifiers: Identifier) -> None:
         """Bring tables in Spark's own catalog up to date that a statement has created, changed, renamed or dropped."""
@@ -85,6 +92,12 @@ class AttachedCatalog:
 
         if isinstance(catalog, Catalog) and CatalogRecipe.of(catalog) == CatalogRecipe.of(self.catalog):
             self.follow_tables(identifier)
+
+    def follow_schema(self, identifier: Identifier, schema: Schema) -> None:
+        """Bring a table in Spark's own catalog up to date that a statement has loaded, if another writer has changed its columns."""
+        shown = self._tables.get(identifier)
+        if shown is not None and shown[2] != schema:
+            self._bring(lambda: self._follow(identifier), f"the columns of {'.'.join(identifier)} have changed")
 
     def follow_new_tables(self) -> None:
         """Bring tables into Spark's own catalog that a procedure has created; tables that are there are not loaded."""
@@ -104,7 +117,8 @@ class AttachedCatalog:
             >>> icefloe.spark.detach(spark, "doc")
         """
         return {
-            ".".join(identifier): f"{database}.{table}" for identifier, (database, table, _) in self._tables.items()
+            ".".join(identifier): f"{database}.{table}"
+            for identifier, (database, table, _) in list(self._tables.items())
         }
 
     @property
@@ -117,7 +131,7 @@ class AttachedCatalog:
         lowered = tuple(part.lower() for part in parts)
         if lowered[:1] == ("spark_catalog",):
             lowered = lowered[1:]
-        for identifier, (database, table, _) in self._tables.items():
+        for identifier, (database, table, _) in list(self._tables.items()):
             if lowered == (database, table):
                 return identifier
         return None
@@ -137,21 +151,27 @@ class AttachedCatalog:
         for one in self.cached.values():
             one.frame.unpersist()
         self.cached.clear()
-        for database in sorted(self._databases):
-            self.spark.sql(f"DROP DATABASE IF EXISTS {database} CASCADE")
-        self._tables.clear()
-        self._databases.clear()
-        self._database_of.clear()
+        with self._changing:
+            self.views = False  # a write of another thread may be about to change an entry
+            for database in sorted(self._databases):
+                self.spark.sql(f"DROP DATABASE IF EXISTS {database} CASCADE")
+            self._tables.clear()
+            self._databases.clear()
+            self._database_of.clear()
 
     def _after_commit(self, follow: Callable[[], None]) -> None:
         """Bring entries up to date after a statement: a failure is a warning, since the statement has committed."""
-        if not self.views:
-            return
+        self._bring(follow, "the statement has committed")
+
+    def _bring(self, follow: Callable[[], None], reason: str) -> None:
+        """Bring entries up to date for a reason; a failure is a warning."""
         try:
-            follow()
+            with self._changing:
+                if self.views:
+                    follow()
         except Exception as error:  # noqa: BLE001
             warn_caller(
-                f"attach: the statement has committed, but the tables of catalog {self.name} in Spark's own catalog are not up to date until "
+                f"attach: {reason}, but the tables of catalog {self.name} in Spark's own catalog are not up to date until "
                 f"AttachedCatalog.refresh(): {error}"
             )
 
@@ -166,11 +186,14 @@ class AttachedCatalog:
             pool: A pool of one thread, for calls that take the JVM long.
             loads_known: Whether to load the tables that Spark's own catalog has under their names.
         """
-        databases = database_names(self.name, listed_namespaces(self.catalog))
+        databases = database_names(self.name, self._listing.namespaces())
         found: set[Identifier] = set()
         changed: list[ShownTable] = []
         for space, database in databases.items():
-            for identifier, table in table_names(listed_tables(self.catalog, space, database)).items():
+            listed = self._listing.tables(space, database, only_new=not loads_known)
+            if listed is None and not loads_known:
+                found.update(one for one, shown in self._tables.items() if one[:-1] == space and shown[0] == database)
+            for identifier, table in table_names(listed or []).items():
                 shown = self._tables.get(identifier)
                 if shown is not None and shown[:2] == (database, table) and not loads_known:
                     found.add(identifier)
@@ -200,8 +223,9 @@ class AttachedCatalog:
         if space not in self._database_of:
             self._refresh_all(loads_known=False)
             return
-        names = table_names(self.catalog.list_tables(space))
+        tables = self._listing.tables(space, self._database_of[space], only_new=True)
         known = {one: shown[1] for one, shown in self._tables.items() if one[:-1] == space}
+        names = known if tables is None else table_names(tables)
         for gone in known.keys() - names.keys():
             self._drop(gone)
         if any(names.get(one, table) != table for one, table in known.items()):
@@ -220,7 +244,7 @@ class AttachedCatalog:
             self._show(view, replace=True)
 
     def _refresh_databases(self) -> None:
-        databases = database_names(self.name, listed_namespaces(self.catalog))
+        databases = database_names(self.name, self._listing.namespaces())
         if any(databases.get(space, name) != name for space, name in self._database_of.items()):
             # A namespace has taken the name of another one.
             self._refresh_all(loads_known=False)

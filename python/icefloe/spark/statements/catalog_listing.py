@@ -15,47 +15,68 @@ if TYPE_CHECKING:
     from icefloe.typedef import Identifier
 
 
-def listed_namespaces(catalog: Catalog) -> list[Identifier]:
-    """Return the namespaces of a catalog at every depth; a warning names each namespace whose own namespaces may not be listed.
+class CatalogListing:
+    """The listings of a catalog. A refused listing issues one warning, until it succeeds or :meth:`warn_again` is called.
 
     Args:
         catalog: The catalog.
-
-    Raises:
-        IcebergError: The catalog does not list its first level of namespaces.
     """
-    return _with_inner(catalog, catalog.list_namespaces())
 
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self._refused: set[tuple[str, Identifier]] = set()
 
-def _with_inner(catalog: Catalog, namespaces: list[Identifier]) -> list[Identifier]:
-    found = []
-    for namespace in namespaces:
-        found += [namespace, *_with_inner(catalog, _namespaces_in(catalog, namespace))]
-    return found
+    def warn_again(self) -> None:
+        """Issue a warning for each listing that is refused from now on, also where there was one before."""
+        self._refused.clear()
 
+    def namespaces(self) -> list[Identifier]:
+        """Return the namespaces of the catalog at every depth, without those in a namespace whose own namespaces may not be listed.
 
-def _namespaces_in(catalog: Catalog, parent: Identifier) -> list[Identifier]:
-    try:
-        return [one for one in catalog.list_namespaces(parent) if len(one) > len(parent)]
-    except NoSuchNamespaceError:  # dropped since it was listed
-        return []
-    except _REFUSALS as error:
-        warn_caller(f"attach: the namespaces in {'.'.join(parent)} are left out: {error}")
-        return []
+        Raises:
+            IcebergError: The catalog does not list its first level of namespaces.
+        """
+        return self._with_inner(self._catalog.list_namespaces())
 
+    def tables(self, namespace: Identifier, database: str, *, only_new: bool) -> list[Identifier] | None:
+        """Return the tables of a namespace, none if there is no such namespace; None if they may not be listed.
 
-def listed_tables(catalog: Catalog, namespace: Identifier, database: str) -> list[Identifier]:
-    """Return the tables of a namespace; none if they may not be listed, with a warning unless there is no such namespace.
+        Args:
+            namespace: The namespace.
+            database: Spark's database of the namespace.
+            only_new: Whether the entries in Spark's catalog stay if the tables may not be listed, for the warning.
+        """
+        try:
+            tables = self._catalog.list_tables(namespace)
+        except NoSuchNamespaceError:  # dropped since it was listed
+            return []
+        except _REFUSALS as error:
+            left_out = (
+                f"{'new' if only_new else 'the'} tables of namespace {'.'.join(namespace)} are left out of {database}"
+            )
+            self._warn("tables", namespace, left_out, error)
+            return None
+        self._refused.discard(("tables", namespace))
+        return tables
 
-    Args:
-        catalog: The catalog.
-        namespace: The namespace.
-        database: Spark's database of the namespace.
-    """
-    try:
-        return catalog.list_tables(namespace)
-    except NoSuchNamespaceError:  # dropped since it was listed
-        return []
-    except _REFUSALS as error:
-        warn_caller(f"attach: the tables of namespace {'.'.join(namespace)} are left out of {database}: {error}")
-        return []
+    def _with_inner(self, namespaces: list[Identifier]) -> list[Identifier]:
+        found = []
+        for namespace in namespaces:
+            found += [namespace, *self._with_inner(self._namespaces_in(namespace))]
+        return found
+
+    def _namespaces_in(self, parent: Identifier) -> list[Identifier]:
+        try:
+            inner = [one for one in self._catalog.list_namespaces(parent) if len(one) > len(parent)]
+        except NoSuchNamespaceError:  # dropped since it was listed
+            return []
+        except _REFUSALS as error:
+            self._warn("namespaces", parent, f"the namespaces in {'.'.join(parent)} are left out", error)
+            return []
+        self._refused.discard(("namespaces", parent))
+        return inner
+
+    def _warn(self, listing: str, namespace: Identifier, left_out: str, error: Exception) -> None:
+        if (listing, namespace) not in self._refused:
+            self._refused.add((listing, namespace))
+            warn_caller(f"attach: {left_out}: {error}")

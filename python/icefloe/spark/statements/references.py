@@ -177,7 +177,8 @@ class References:
     def _load(self, lake: AttachedCatalog, identifier: Identifier) -> Table:
         key = (lake.name, identifier)
         if key not in self._loaded:
-            self._loaded[key] = lake.catalog.load_table(identifier)
+            table = self._loaded[key] = lake.catalog.load_table(identifier)
+            lake.follow_schema(identifier, table.schema())
         return self._loaded[key]
 
 

@@ -105,7 +105,7 @@ def file_change(spark: Any, table: Table, mode: WriteMode, options: Mapping[str,
 
 
 def write_to_table(frame: DataFrame, table: Table, change: FileChange) -> None:
-    """Write a frame's rows to a table in one commit, which the attached catalogs of the session follow if it changes the schema.
+    """Write a frame's rows to a table in one commit, which attached catalogs follow if it changes the schema.
 
     Args:
         frame: Rows.
