@@ -180,3 +180,20 @@ def test_partition_of_insert_names_identity_partition_columns(sql, lake, partiti
         with pytest.raises(ValidationError, match=r"PARTITION: expected identity partition columns \(p\), got id"):
             sql(f"INSERT {verb} lake.db.by_p PARTITION ({partition}) SELECT 1, 'a'")
     assert lake.catalog.load_table("db.by_p").current_snapshot() is None
+
+
+def test_insert_matches_fields_of_structs_as_columns_by_position_or_name(spark, sql, lake):
+    """As Spark resolves writes to tables of every catalog: by position at every depth, or by name in any case at every depth."""
+    sql("CREATE TABLE lake.db.nested (id int, a int, b int, s struct<a: int, b: int>)")
+    plain = lake.tables()["db.nested"]
+    values = "SELECT {} AS id, 1 AS B, 2 AS a, named_struct('B', 3, 'a', 4) AS s"
+    sql(f"INSERT INTO lake.db.nested {values.format(1)}")
+    spark.sql(f"INSERT INTO {plain} {values.format(2)}")
+    spark.sql(values.format(3)).write.insertInto(plain)
+    sql(f"INSERT INTO lake.db.nested BY NAME {values.format(4)}")
+    spark.sql(f"INSERT INTO {plain} BY NAME {values.format(5)}")
+    spark.sql(values.format(6)).writeTo(plain).append()
+    by_position, by_name = (1, 2, (3, 4)), (2, 1, (4, 3))
+    assert rows(sql, "lake.db.nested") == [
+        (number, *(by_position if number <= 3 else by_name)) for number in range(1, 7)
+    ]

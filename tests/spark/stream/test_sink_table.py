@@ -205,7 +205,7 @@ def test_sink_matches_fields_of_structs_by_name(spark, new_table, lake_options, 
     icefloe.spark.register(spark)
     columns = "p struct<a: int, b: int>, l array<struct<x: int, y: int>>, m map<string, struct<c: int, d: int>>"
     table = new_table(spark.createDataFrame([], columns).schema)
-    given = "p struct<b: int, a: int>, l array<struct<y: int, x: int>>, m map<string, struct<d: int, c: int>>"
+    given = "p struct<B: int, a: int>, l array<struct<y: int, X: int>>, m map<string, struct<D: int, C: int>>"
     row = ((2, 1), [(4, 3)], {"k": (6, 5)})
     spark.createDataFrame([row], given).write.parquet(f"{tmp_path}/rows")
     rows = spark.readStream.schema(given).parquet(f"{tmp_path}/rows")

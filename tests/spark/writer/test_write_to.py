@@ -231,6 +231,40 @@ def test_merge_schema_of_the_data_source(spark, frame, catalog, new_table):
         write.option("distribution-mode", "hash").save(".".join(table.name()))
 
 
+@pytest.fixture(params=["write", "data source"])
+def merge_rows(request, spark, catalog):
+    """A function that appends rows and merges their schema, as the parameter does."""
+    icefloe.spark.register(spark)
+    options = {"catalog": "lake", **{f"catalog.{key}": value for key, value in catalog.properties.items()}}
+
+    def append(rows, table):
+        if request.param == "write":
+            icefloe.spark.write(rows, table, options={"merge-schema": "true"})
+        else:
+            write = rows.write.format("icefloe").options(**options, mergeSchema="true").mode("append")
+            write.save(".".join(table.name()))
+
+    return append
+
+
+def test_merge_schema_matches_fields_of_structs_by_name(spark, new_table, merge_rows):
+    """Fields in another order and case are the fields of the table, also beside a new field and a wider type."""
+    pair = "struct<a: int, b: struct<c: string, d: bigint>>"
+    table = new_table(StructType.fromDDL(f"s {pair}, l array<{pair}>, m map<string, {pair}>"))
+    swapped = "named_struct('B', named_struct('d', 1, 'C', 'x'), 'A', 2)"
+    merge_rows(spark.sql(f"SELECT map('k', {swapped}) AS m, array({swapped}) AS l, {swapped} AS S"), table)
+    assert len(table.refresh().metadata.schemas) == 1
+    wider = "named_struct('e', true, 'B', named_struct('d', 1L, 'C', 'x'), 'A', 3000000000)"
+    merge_rows(spark.sql(f"SELECT map('k', {wider}) AS m, array({wider}) AS l, {wider} AS S"), table)
+    schema = table.refresh().schema()
+    assert [field.name for field in schema.find_field("s").field_type.fields] == ["a", "b", "e"]
+    assert str(schema.find_field("l.element.a").field_type) == "long"
+    old, new = ({"a": a, "b": {"c": "x", "d": 1}, "e": e} for a, e in ((2, None), (3_000_000_000, True)))
+    assert sorted(table.scan().to_arrow().to_pylist(), key=lambda row: row["s"]["a"]) == [
+        {"s": one, "l": [one], "m": [("k", one)]} for one in (old, new)
+    ]
+
+
 def test_options_replace_table_properties(frame, new_table):
     table = new_table(frame.schema)
     icefloe.spark.write(frame, table, options={"write-format": "avro", "compression-codec": "snappy"})
