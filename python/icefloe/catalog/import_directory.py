@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from icefloe.io import FileIO
+    from icefloe.table.create_transaction import CreateTableTransaction
     from icefloe.table.write.given_partitions import GivenPartition
     from icefloe.typedef import Identifier
 
@@ -208,6 +209,24 @@ class ImportDirectory:
         """
         if plan is None:
             plan = self.plan()
+        return self.create(plan, self.stage(plan))
+
+    def stage(self, plan: ImportDirectoryPlan) -> CreateTableTransaction:
+        """Return the transaction that creates the table of a plan with all its files; the catalog has no table before its commit.
+
+        Raises:
+            SchemaMismatchError: The columns of a file do not fit the table; the message names file and column.
+            TableAlreadyExistsError: The catalog has a table of this name.
+
+        Examples:
+            >>> builder = snapshot_directory(catalog, f"{table.location()}/data", "examples.staged_files")
+            >>> plan = builder.plan()
+            >>> transaction = builder.stage(plan)
+            >>> catalog.table_exists("examples.staged_files")
+            False
+            >>> builder.create(plan, transaction).imported_files_count == plan.file_count
+            True
+        """
         transaction = self.catalog.create_table_transaction(
             plan.identifier, plan.schema, plan.location, plan.spec, properties=plan.properties
         )
@@ -219,6 +238,15 @@ class ImportDirectory:
                 file_format=self.file_format,
                 partitions=self.source_files.partitions,
             )
+        return transaction
+
+    def create(self, plan: ImportDirectoryPlan, transaction: CreateTableTransaction) -> ImportDirectoryResult:
+        """Create the staged table of a plan, by the one commit of its transaction.
+
+        Raises:
+            TableAlreadyExistsError: The catalog has a table of this name.
+            CommitStateUnknownException: The outcome is unknown; nothing was cleaned up.
+        """
         table = transaction.commit_transaction()
         return ImportDirectoryResult(
             table_name=".".join(plan.identifier), location=table.location(), imported_files_count=plan.file_count

@@ -4,6 +4,7 @@ import uuid
 
 import pyarrow as pa
 import pytest
+from icefloe.catalog.rest import RestCatalog
 from icefloe.exceptions import (
     CommitStateUnknownException,
     NoSuchTableError,
@@ -16,6 +17,8 @@ from icefloe.schema import Schema
 from icefloe.spark import call
 from icefloe.transforms import IdentityTransform
 from icefloe.types import DateType, LongType, NestedField, StringType
+
+from tests.catalogs.rest.protocol_server import Answer, protocol_server
 
 
 @pytest.fixture
@@ -102,6 +105,22 @@ def test_failed_migration_gives_the_table_its_name_back(spark, lake, made, tmp_p
         call("system.migrate", name, catalog=lake, spark=spark)
     assert spark.catalog.tableExists(f"spark_catalog.default.{name}")
     assert not lake.table_exists(f"default.{name}")
+
+
+def test_migration_whose_table_is_not_staged_gives_the_table_its_name_back(spark, made):
+    """The request that stages a table creates none: its failure leaves nothing unknown, whatever the status."""
+    name = made()
+    fill(spark, name)
+    with (
+        protocol_server() as server,
+        RestCatalog("prod", uri=server.uri, **{"rest.client.max-retries": "0"}) as catalog,
+    ):
+        server.on("POST", "/v1/namespaces/default/tables", Answer(None, 503))
+        with pytest.raises(ServiceUnavailableError, match=rf"table default\.{name}: creation: got status 503"):
+            call("system.migrate", name, catalog=catalog, spark=spark)
+        assert len(server.received("POST", "/v1/namespaces/default/tables")) == 1
+    assert spark.catalog.tableExists(f"spark_catalog.default.{name}")
+    assert not spark.catalog.tableExists(f"spark_catalog.default.{name}_BACKUP_")
 
 
 @pytest.mark.parametrize("reply", [ServiceUnavailableError("status 503"), CommitStateUnknownException("no reply")])

@@ -63,11 +63,15 @@ def _migrate(caller: Caller, given: Arguments) -> Rows:
     plan = builder.plan()
     # Without its name no writer finds the table while its files are imported.
     backup = source.rename(caller.spark, given.get("backup_table_name", f"{source.name}{_BACKUP}"))
+    is_staged = False
     try:
-        result = builder.execute(plan)
-    except INDEFINITE_ERRORS as error:
-        raise _unknown_migration(source, backup, error) from error
-    except BaseException:
+        transaction = builder.stage(plan)
+        is_staged = True
+        result = builder.create(plan, transaction)
+    except BaseException as error:
+        # No request before the commit creates the table, so only a failed commit may have created it.
+        if is_staged and isinstance(error, INDEFINITE_ERRORS):
+            raise _unknown_migration(source, backup, error) from error
         backup.rename(caller.spark, source.name)
         raise
     if given.get("drop_backup", False):
