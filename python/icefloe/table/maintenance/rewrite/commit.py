@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe.table.commit.removed_files import RemovedFiles
 from icefloe.table.commit.rewrite_files import RewriteFiles
 from icefloe.table.commit.snapshot_producer import head_of
 from icefloe.table.maintenance.branch_plan import PLAN_ID, commits_of, whole_files
-from icefloe.table.scan.plan import with_own_deletes
+from icefloe.table.maintenance.rewrite.live_files import LiveFiles
 from icefloe.table.write_transaction import WriteTransaction
 
 if TYPE_CHECKING:
+    from icefloe.table.maintenance.rewrite.delete_uses import DeleteUses
     from icefloe.table.maintenance.rewrite.group import FileGroup
     from icefloe.table.maintenance.rewrite.rewrite_plan import RewriteDataFilesPlan
     from icefloe.table.metadata import TableMetadata
@@ -57,8 +57,14 @@ class SentGroups:
         """Leave the files to the run."""
 
 
-def commit_groups(table: Any, plan: RewriteDataFilesPlan, groups: list[FileGroup]) -> Committed:
+def commit_groups(table: Any, plan: RewriteDataFilesPlan, groups: list[FileGroup], uses: DeleteUses) -> Committed:
     """Replace the files of groups in one commit; all groups were read from one snapshot.
+
+    Args:
+        table: The table's handle.
+        plan: The plan.
+        groups: Groups with new files.
+        uses: The uses of delete files by the groups of the round.
 
     Raises:
         ValidationException: A concurrent commit changed a replaced file, or deleted rows of it.
@@ -76,12 +82,13 @@ def commit_groups(table: Any, plan: RewriteDataFilesPlan, groups: list[FileGroup
         if group.added is not None and group.added.num_rows > 0:
             change.append(group.added)
     head = head_of(table.metadata, plan.branch)
-    unused = _unused_deletes(table, plan, groups)
+    unused = uses.unused(groups)
     change.delete_deletes(unused, unused_in=None if head is None else head.snapshot_id)
     if plan.options.use_starting_sequence_number and table.metadata.format_version >= 2:
         change.data_sequence_number(groups[0].sequence_number)
     change.commit()
     snapshot = table.metadata.snapshot_by_id(change.snapshot_id)
+    uses.release(groups, snapshot)
     removed = int(snapshot.summary.get("removed-delete-files", "0")) if snapshot is not None else len(unused)
     return Committed(change.snapshot_id, removed)
 
@@ -106,29 +113,14 @@ def lost_groups(table: Any, plan: RewriteDataFilesPlan, groups: list[FileGroup])
         return groups
     scan = whole_files(table, table.metadata, head.snapshot_id)
     lost = []
-    for group in groups:
-        live = scan.files.filter(pc.is_in(scan.files.column("file_path"), value_set=group.files.column("file_path")))
-        _, deletes = with_own_deletes(live, scan.deletes)
+    found = LiveFiles.of(scan, [group.files for group in groups])
+    for group, (live, applying) in zip(groups, found.of_groups, strict=True):
+        deletes = applying
         if plan.options.use_starting_sequence_number:
-            deletes = deletes.filter(pc.equal(deletes.column("content"), _POSITION_DELETES))
+            deletes = applying.filter(pc.equal(applying.column("content"), _POSITION_DELETES))
         unread = pc.invert(pc.is_in(deletes.column("file_path"), value_set=group.deletes.column("file_path")))
         if live.num_rows < group.files.num_rows or pc.any(unread).as_py():
             lost.append(group)
         else:
             group.snapshot_id = head.snapshot_id
     return lost
-
-
-def _unused_deletes(table: Any, plan: RewriteDataFilesPlan, groups: list[FileGroup]) -> pa.Array:
-    """Return the paths of live delete files that apply to no data file but those of the groups."""
-    applied = [group.deletes.column("file_path") for group in groups if group.deletes.num_rows > 0]
-    if not applied:
-        return pa.array([], pa.string())
-    head = head_of(table.metadata, plan.branch)
-    scan = whole_files(table, table.metadata, None if head is None else head.snapshot_id)
-    replaced = pa.concat_arrays([group.files.column("file_path") for group in groups])
-    others = scan.files.filter(pc.invert(pc.is_in(scan.files.column("file_path"), value_set=replaced)))
-    _, needed = with_own_deletes(others, scan.deletes)
-    paths = pc.unique(pa.concat_arrays(applied))
-    live = pc.is_in(paths, value_set=scan.deletes.column("file_path"))
-    return paths.filter(pc.and_(live, pc.invert(pc.is_in(paths, value_set=needed.column("file_path")))))

@@ -8,11 +8,12 @@ import pyarrow.compute as pc
 
 from icefloe.table.commit.snapshot_producer import head_of
 from icefloe.table.maintenance.branch_plan import whole_files
+from icefloe.table.maintenance.rewrite.live_files import LiveFiles
 from icefloe.table.read_context import context_json, schema_json
 from icefloe.table.scan.plan import ScanPlan, with_own_deletes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     import pyarrow as pa
 
@@ -84,17 +85,6 @@ class FileGroup:
         if writer is not None:
             writer.keep()
 
-    def on_head(self, table: Any) -> FileGroup:
-        """Return the group with its files that are still live on the branch's head."""
-        metadata = table.metadata
-        head = head_of(metadata, self._plan.branch)
-        if head is None:
-            return FileGroup(self.number, self._plan, self.files.slice(0, 0), self.deletes.slice(0, 0), (None, 0))
-        scan = whole_files(table, metadata, head.snapshot_id)
-        live = scan.files.filter(pc.is_in(scan.files.column("file_path"), value_set=self.files.column("file_path")))
-        files, deletes = with_own_deletes(live, scan.deletes)
-        return FileGroup(self.number, self._plan, files, deletes, (head.snapshot_id, head.sequence_number or 0))
-
     @property
     def is_finished(self) -> bool:
         """Whether the group needs no rewrite: it has no file, or a single one without deletes."""
@@ -109,3 +99,16 @@ def groups_of(plan: RewriteDataFilesPlan) -> Iterator[FileGroup]:
         files, deletes = with_own_deletes(plan.files.slice(start, count), plan.deletes)
         yield FileGroup(number, plan, files, deletes, (plan.snapshot_id, plan.sequence_number))
         start += count
+
+
+def groups_on_head(table: Any, plan: RewriteDataFilesPlan, groups: Sequence[FileGroup]) -> list[FileGroup]:
+    """Return groups with their files that are still live on the branch's head."""
+    if not groups:
+        return []
+    head = head_of(table.metadata, plan.branch)
+    if head is None:
+        none = [(group.files.slice(0, 0), group.deletes.slice(0, 0)) for group in groups]
+        return [FileGroup(group.number, plan, *own, (None, 0)) for group, own in zip(groups, none, strict=True)]
+    start = (head.snapshot_id, head.sequence_number or 0)
+    live = LiveFiles.of(whole_files(table, table.metadata, head.snapshot_id), [group.files for group in groups])
+    return [FileGroup(group.number, plan, *own, start) for group, own in zip(groups, live.of_groups, strict=True)]

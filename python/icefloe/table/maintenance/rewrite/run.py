@@ -24,7 +24,8 @@ from icefloe.table.maintenance.deletes.dangling_deletes import RemoveDanglingDel
 from icefloe.table.maintenance.groups.options import PARTIAL_PROGRESS_GROUPS
 from icefloe.table.maintenance.progress import MaintenanceProgress
 from icefloe.table.maintenance.rewrite.commit import commit_groups, committed_groups, lost_groups
-from icefloe.table.maintenance.rewrite.group import FileGroup, groups_of
+from icefloe.table.maintenance.rewrite.delete_uses import DeleteUses
+from icefloe.table.maintenance.rewrite.group import FileGroup, groups_of, groups_on_head
 from icefloe.table.maintenance.rewrite.group_writer import GroupLayout, GroupWriter
 from icefloe.table.maintenance.rewrite.origins import operation_name
 from icefloe.table.maintenance.rewrite.rewrite_plan import RewriteDataFilesResult
@@ -138,7 +139,7 @@ class RewriteRun:
 
     def _on_head(self, lost: list[FileGroup]) -> list[FileGroup]:
         """Return groups with their live files, and count the others."""
-        found = [group.on_head(self._table) for group in lost]
+        found = groups_on_head(self._table, self._plan, lost)
         self._done.gone += sum(group.files.num_rows for group in lost) - sum(group.files.num_rows for group in found)
         return found
 
@@ -149,6 +150,7 @@ class RewriteRun:
         per_commit = len(groups)
         if self._is_partial():
             per_commit = -(-len(groups) // self._plan.options.partial_progress_max_commits)
+        self._uses = DeleteUses(self._table, self._plan, groups)
         written: list[FileGroup] = []
         lost: list[FileGroup] = []
         try:
@@ -242,7 +244,7 @@ class RewriteRun:
         lost: list[FileGroup] = []
         for attempt in range(1, ROUNDS + 1):
             try:
-                committed = commit_groups(self._table, self._plan, groups)
+                committed = commit_groups(self._table, self._plan, groups, self._uses)
             except INDEFINITE_ERRORS:
                 raise
             except ValidationException as error:
