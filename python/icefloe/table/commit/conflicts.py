@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from icefloe import _core
 from icefloe.exceptions import ValidationException
 from icefloe.expressions.filter import Filter
-from icefloe.table.commit.summary import POSITION_DELETES
+from icefloe.table.commit.summary import EQUALITY_DELETES
 from icefloe.table.read_context import context_json
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def check_no_new_deletes_for(  # noqa: PLR0913 - one argument more than the othe
     changes: ConcurrentChanges,
     paths: pa.Array,
     *,
-    positions_only: bool = False,
+    new_spec_ids: set[int] | None = None,
 ) -> None:
     """Raise if a delete file was added that applies to data files which this operation replaces.
 
@@ -114,11 +114,12 @@ def check_no_new_deletes_for(  # noqa: PLR0913 - one argument more than the othe
         head: The newest snapshot of the branch.
         changes: The files that others changed.
         paths: The replaced data files.
-        positions_only: Whether equality deletes are allowed, since they apply to the new files as well.
+        new_spec_ids: The partition specs of the new files, if they get the sequence number of the replaced ones: equality deletes that apply
+            to the new files as well are allowed. None if the new files get the sequence number of their snapshot.
     """
     added = changes.added_deletes
-    if positions_only:
-        added = added.filter(pc.equal(added.column("content"), POSITION_DELETES))
+    if new_spec_ids is not None:
+        added = added.filter(pc.invert(apply_to_new_files(added, new_spec_ids, metadata)))
     if added.num_rows == 0 or len(paths) == 0:
         return
     plan = _plan(io, metadata, head, Filter.everything(metadata.schema()))
@@ -126,6 +127,22 @@ def check_no_new_deletes_for(  # noqa: PLR0913 - one argument more than the othe
     _, applying = _core.own_deletes(plan.files.filter(replaced), plan.deletes)
     both = _common(added.column("file_path"), applying.column("file_path"))
     _refuse(both, "deleted rows of files that this operation replaces", "delete file")
+
+
+def apply_to_new_files(deletes: pa.Table | pa.RecordBatch, spec_ids: set[int], metadata: TableMetadata) -> pa.Array:
+    """Return for each delete file whether it deletes the same rows from new files that get the sequence number of replaced ones.
+
+    An equality delete file applies to data files of its own partition spec, or of every spec if its own has no partition.
+
+    Args:
+        deletes: Delete files that apply to the replaced files.
+        spec_ids: The partition specs of the new files.
+        metadata: The newest version of the table.
+    """
+    specs = metadata.specs()
+    applying = [spec_id for spec_id, spec in specs.items() if spec.is_unpartitioned() or spec_ids <= {spec_id}]
+    is_equality = pc.equal(deletes.column("content"), EQUALITY_DELETES)
+    return pc.and_(is_equality, pc.is_in(deletes.column("spec_id"), value_set=pa.array(applying, pa.int32())))
 
 
 def check_removed_data(

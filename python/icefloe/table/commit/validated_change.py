@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from icefloe.arguments import checked_snapshot_id
 from icefloe.expressions.filter import Filter
@@ -134,9 +135,14 @@ class ValidatedChange(SnapshotProducer):
         of_rows = changes.without(changes.rewrites)
         if self._deleted_paths:
             paths = pa.concat_arrays(self._deleted_paths)
-            check_no_new_deletes_for(io, newest, head, of_rows, paths, positions_only=self._keeps_sequence_number)
+            spec_ids = self._new_spec_ids() if self._keeps_sequence_number else None
+            check_no_new_deletes_for(io, newest, head, of_rows, paths, new_spec_ids=spec_ids)
         if self._referenced:
             check_data_files_exist(changes, pa.concat_arrays(self._referenced), include_deletes=self._include_deletes)
+
+    def _new_spec_ids(self) -> set[int]:
+        """Return the partition specs of the new data files."""
+        return {spec_id for files in self._added for spec_id in pc.unique(files.column("spec_id")).to_pylist()}
 
     def _check_added_data(self, newest: TableMetadata, head: Snapshot, changes: ConcurrentChanges) -> None:
         of_rows = changes.without(changes.rewrites)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow.compute as pc
 
+from icefloe.table.commit.conflicts import apply_to_new_files
 from icefloe.table.commit.removed_files import RemovedFiles
 from icefloe.table.commit.rewrite_files import RewriteFiles
 from icefloe.table.commit.snapshot_producer import head_of
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
 PLAN_GROUPS = "icefloe.rewrite-groups"
 """Summary key: the numbers of the plan's groups that a commit replaces."""
-
-_POSITION_DELETES = 1
 
 
 @dataclass(frozen=True)
@@ -106,7 +105,8 @@ def lost_groups(table: Any, plan: RewriteDataFilesPlan, groups: list[FileGroup])
     """Return the groups of which a file is not live any more, or has deletes that were not read.
 
     All other groups are as they were read, so later commits alone are checked when they are committed.
-    Equality deletes that were added since do not count if new files get the sequence number of the rows that were read.
+    Equality deletes that were added since do not count if new files get the sequence number of the rows that were read, unless a new file has
+    another partition spec than the deletes.
     """
     head = head_of(table.metadata, plan.branch)
     if head is None:
@@ -117,7 +117,7 @@ def lost_groups(table: Any, plan: RewriteDataFilesPlan, groups: list[FileGroup])
     for group, (live, applying) in zip(groups, found.of_groups, strict=True):
         deletes = applying
         if plan.options.use_starting_sequence_number:
-            deletes = applying.filter(pc.equal(applying.column("content"), _POSITION_DELETES))
+            deletes = applying.filter(pc.invert(apply_to_new_files(applying, {plan.spec_id}, table.metadata)))
         unread = pc.invert(pc.is_in(deletes.column("file_path"), value_set=group.deletes.column("file_path")))
         if live.num_rows < group.files.num_rows or pc.any(unread).as_py():
             lost.append(group)

@@ -1,0 +1,55 @@
+"""Rewrites that move rows to another partition spec, beside concurrent deletes by key."""
+
+import pytest
+from icefloe.exceptions import ValidationException
+from icefloe.partitioning import PartitionField, PartitionSpec
+from icefloe.table.write.equality_deletes import write_equality_deletes
+from icefloe.transforms import IdentityTransform
+
+BY_KIND = PartitionSpec(PartitionField(2, 1000, IdentityTransform(), "kind"))
+
+
+def repartitioned(table, *columns):
+    """Replace the partition spec by one of other columns."""
+    with table.update_spec() as update:
+        for field in table.spec().fields:
+            update.remove_field(field.name)
+        for column in columns:
+            update.add_identity(column)
+    return table
+
+
+def rewrite_beside_deletes(catalog, rows, spec_id):
+    """Delete row 1 by its key in files of a partition spec, while another handle rewrites all rows; return the rewriting handle."""
+    writer, rewriter = catalog.load_table("db.t"), catalog.load_table("db.t")
+    read = rewriter.current_snapshot()
+    paths = sorted(set(rewriter.scan(selected_fields=("_file",)).to_arrow().column("_file").to_pylist()))
+    new = rewriter.transaction().target().writer.data_files(rewriter.scan().to_arrow())
+    files = write_equality_deletes(writer.io, writer.metadata, rows((1, "a", None)), [1], spec_id=spec_id)
+    writer.new_row_delta().add_deletes(files[0]).commit()
+    rewrite = rewriter.new_rewrite().validate_from_snapshot(read.snapshot_id).delete(paths).append(new)
+    rewrite.data_sequence_number(read.sequence_number).commit()
+    return rewriter
+
+
+def ids(catalog):
+    return sorted(catalog.load_table("db.t").scan().to_arrow().column("id").to_pylist())
+
+
+def test_rewrite_to_another_spec_conflicts_with_deletes_by_key_that_do_not_apply_there(catalog, new_table, rows):
+    repartitioned(new_table(BY_KIND), "id")
+    with pytest.raises(ValidationException, match="deleted rows of files that this operation replaces"):
+        rewrite_beside_deletes(catalog, rows, 0)
+    assert ids(catalog) == [2, 3, 4, 5, 6]
+
+
+def test_rewrite_within_a_spec_keeps_rows_deleted_by_key(catalog, new_table, rows):
+    new_table(BY_KIND)
+    rewrite_beside_deletes(catalog, rows, 0)
+    assert ids(catalog) == [2, 3, 4, 5, 6]
+
+
+def test_rewrite_to_another_spec_keeps_rows_deleted_by_key_in_every_partition(catalog, new_table, rows):
+    repartitioned(repartitioned(new_table(BY_KIND)), "id")
+    rewrite_beside_deletes(catalog, rows, 1)
+    assert ids(catalog) == [2, 3, 4, 5, 6]
