@@ -353,6 +353,8 @@ class TableRowChanges(ABC):
             SchemaMismatchError: The rows do not fit the table.
             ValidationError: A key, an operation or a sequence number is null, an operation is unknown, or a row of a key may be in any
                 partition.
+            ValidationException: A concurrent commit added a partition spec that the deletes do not reach, or dropped a key column; the table is
+                as before. Refresh the table and apply the batch again.
 
         Examples:
             >>> changes = pa.table({"id": [3, 4, 4], "op": ["D", "I", "U"], "at": [1, 2, 3]})

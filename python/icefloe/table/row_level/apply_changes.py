@@ -9,14 +9,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe.arguments import checked_names, checked_text
-from icefloe.exceptions import ResolveError, ValidationError, ValidationException
+from icefloe.exceptions import ResolveError, ValidationError
 from icefloe.io.arrow_values import int_scalar, row_numbers, text_array
 from icefloe.io.pyarrow import schema_to_pyarrow
-from icefloe.table.commit.row_delta import RowDelta
-from icefloe.table.commit.snapshot_producer import check_delete_files, head_of
+from icefloe.table.commit.snapshot_producer import check_delete_files
+from icefloe.table.row_level.batch_delta import BATCH_ID, BatchAppliedError, BatchDelta, has_batch
 from icefloe.table.row_level.fitted_columns import decoded, fitted, without_dictionary
 from icefloe.table.row_level.unfolded_files import with_unfolded_files
-from icefloe.table.snapshots import is_ancestor_of
 from icefloe.table.write.arrow_input import to_table
 from icefloe.transforms import VoidTransform
 from icefloe.types.arrow import storage_schema
@@ -25,12 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from icefloe.partitioning import PartitionField, PartitionSpec
-    from icefloe.table.commit.change import Versions
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.row_level.target import Target
 
-BATCH_ID = "icefloe.batch-id"
-"""The key of a snapshot's summary that holds the batch id."""
 UPSERTS = ("I", "U", "INSERT", "UPDATE")
 DELETES = ("D", "DELETE")
 
@@ -48,27 +44,6 @@ class ApplyChangesResult:
     applied: bool
     rows_upserted: int = 0
     rows_deleted: int = 0
-
-
-class BatchAppliedError(ValidationException):
-    """Another writer committed the batch."""
-
-
-class BatchDelta(RowDelta):
-    """The row delta of a batch; it conflicts with a commit of the same batch."""
-
-    batch_id: str | None = None
-
-    def validate(self, versions: Versions) -> None:  # noqa: D102 - described by the producer
-        super().validate(versions)
-        if self.batch_id is not None and has_batch(versions.newest, self._branch, self.batch_id):
-            raise BatchAppliedError(f"apply_changes: another writer committed batch {self.batch_id!r}")
-
-
-def has_batch(metadata: TableMetadata, branch: str | None, batch_id: str) -> bool:
-    """Return whether a snapshot of a branch has the changes of a batch."""
-    applied, head = metadata.snapshots.having(BATCH_ID, batch_id), head_of(metadata, branch)
-    return head is not None and any(is_ancestor_of(head.snapshot_id, one, metadata) for one in applied)
 
 
 def apply_change_rows(  # noqa: PLR0913 - what a batch of changes has
@@ -132,6 +107,7 @@ def _commit_files(target: Target, change: BatchDelta, upserts: pa.Table, keys: p
     for files in added:
         change.add_rows(files)
     ids = [metadata.schema().find_field(key).field_id for key in keys.column_names]
+    change.keys = dict(zip(ids, keys.column_names, strict=True))
     for spec in _delete_specs(metadata, keys.column_names) if keys.num_rows > 0 else ():
         added.append(target.writer.equality_deletes(keys, ids, spec.spec_id))
         change.add_deletes(added[-1])

@@ -10,7 +10,7 @@ import pytest
 from icefloe.exceptions import ResolveError, SchemaMismatchError, ValidationError
 from icefloe.partitioning import PartitionField, PartitionSpec
 from icefloe.table.metadata.entries import Snapshots
-from icefloe.table.row_level.apply_changes import BATCH_ID
+from icefloe.table.row_level.batch_delta import BATCH_ID
 from icefloe.transforms import BucketTransform, IdentityTransform, VoidTransform
 
 SCHEMA = pa.schema([("id", pa.int64()), ("part", pa.string()), ("n", pa.int64())])

@@ -11,7 +11,7 @@ from icefloe.exceptions import CommitFailedException, CommitStateUnknownExceptio
 from icefloe.partitioning import PartitionField, PartitionSpec
 from icefloe.table.maintenance.fold.chosen_files import size_tiers
 from icefloe.table.maintenance.fold.fold_changes import FilesFold
-from icefloe.table.row_level.apply_changes import BATCH_ID
+from icefloe.table.row_level.batch_delta import BATCH_ID
 from icefloe.table.row_level.unfolded_files import UNFOLDED_FILES
 from icefloe.transforms import BucketTransform
 
