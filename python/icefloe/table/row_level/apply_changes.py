@@ -122,12 +122,7 @@ def _check_columns(
     """Raise for columns that are missing, and for nulls and operations that no change can have."""
     if not keys:
         raise ValidationError(f"apply_changes: no key columns; expected keys=['id', ...], got {keys!r}")
-    table_names = [field.name for field in metadata.schema().fields]
-    for key in keys:
-        if key not in table_names:
-            raise ResolveError(
-                f"apply_changes: the table has no key column {key!r}; expected one of {', '.join(table_names)}"
-            )
+    _check_key_names(metadata, keys)
     if op_column in keys:
         raise ValidationError(
             f"apply_changes: op_column {op_column!r} is a key column; expected the column of operations: give one of its own"
@@ -152,6 +147,33 @@ def _check_columns(
                 f"apply_changes: column {name!r} is null in {rows.column(name).null_count} changes; expected values in keys, "
                 "operations and sequence numbers"
             )
+    _check_order(rows, sequence_column)
+
+
+def _check_order(rows: pa.Table, sequence_column: str | None) -> None:
+    """Raise for sequence numbers that are NaN, which are neither before nor after another number."""
+    if sequence_column is None or not pa.types.is_floating(rows.column(sequence_column).type):
+        return
+    count = pc.sum(pc.is_nan(rows.column(sequence_column))).as_py() or 0
+    if count > 0:
+        raise ValidationError(
+            f"apply_changes: sequence column {sequence_column!r} is NaN in {count} changes; expected values that have an order"
+        )
+
+
+def _check_key_names(metadata: TableMetadata, keys: Sequence[str]) -> None:
+    """Raise for keys that are no columns of the table."""
+    table_names = [field.name for field in metadata.schema().fields]
+    for key in keys:
+        if key not in table_names:
+            if key in metadata.schema().column_names:
+                raise ValidationError(
+                    f"apply_changes: the key {key!r} is a field within a column; expected columns of the table "
+                    f"({', '.join(table_names)}): pass them, or use merge() with on='target.{key} = source.{key}'"
+                )
+            raise ResolveError(
+                f"apply_changes: the table has no key column {key!r}; expected one of {', '.join(table_names)}"
+            )
 
 
 def _check_types(metadata: TableMetadata, rows: pa.Table, keys: Sequence[str], sequence_column: str | None) -> None:
@@ -160,11 +182,16 @@ def _check_types(metadata: TableMetadata, rows: pa.Table, keys: Sequence[str], s
         kind = metadata.schema().find_type(key)
         if not kind.is_primitive:
             raise ValidationError(f"apply_changes: key column {key!r} has type {kind}; expected a primitive type")
-    if sequence_column is not None and pa.types.is_nested(rows.column(sequence_column).type):
+    if sequence_column is not None and not _has_order(rows.column(sequence_column).type):
         raise ValidationError(
             f"apply_changes: sequence column {sequence_column!r} has type {rows.column(sequence_column).type}; expected a type with "
             "an order, such as int64"
         )
+
+
+def _has_order(kind: pa.DataType) -> bool:
+    """Return whether Arrow sorts values of a type."""
+    return not (pa.types.is_nested(kind) or pa.types.is_float16(kind) or pa.types.is_interval(kind))
 
 
 def _typed(metadata: TableMetadata, rows: pa.Table, keys: Sequence[str], op_column: str) -> pa.Table:

@@ -257,3 +257,33 @@ def test_nested_keys_and_sequence_columns_are_refused(catalog, kind):
         table.apply_changes(batch, ["deep"], "op")
     with pytest.raises(ValidationError, match=r"sequence column 'deep' has type .*expected a type with an order"):
         table.apply_changes(batch, ["id"], "op", "deep")
+
+
+@pytest.mark.parametrize("is_dictionary", [False, True])
+@pytest.mark.parametrize("kind", [pa.float32(), pa.float64()], ids=str)
+def test_sequence_numbers_that_are_nan_are_refused(table, kind, is_dictionary):
+    numbers = pa.array([3.0, float("nan"), 4.0], kind)
+    numbers = numbers.dictionary_encode() if is_dictionary else numbers
+    batch = changes((1, "a", 10, "U", 0), (1, "a", 11, "U", 0), (1, "a", 12, "U", 0)).set_column(4, "at", numbers)
+    with pytest.raises(ValidationError, match="sequence column 'at' is NaN in 1 changes"):
+        table.apply_changes(batch, ["id"], "op", "at")
+    assert len(table.snapshots()) == 1
+    table.apply_changes(batch.filter([True, False, True]), ["id"], "op", "at")
+    assert rows_of(table)[1] == 12
+
+
+@pytest.mark.parametrize("kind", [pa.float16(), pa.month_day_nano_interval()], ids=str)
+def test_sequence_columns_without_an_order_are_refused(table, kind):
+    batch = changes((1, "a", 10, "U", None)).set_column(4, "at", pa.nulls(1, kind))
+    with pytest.raises(ValidationError, match=r"sequence column 'at' has type .*expected a type with an order"):
+        table.apply_changes(batch, ["id"], "op", "at")
+
+
+def test_keys_within_structs_are_refused_with_advice(catalog):
+    schema = pa.schema([("st", pa.struct([("a", pa.int64())])), ("n", pa.int64())])
+    table = catalog.create_table("db.nested", schema)
+    batch = pa.table({"st": [{"a": 1}], "n": [1], "op": ["U"]})
+    with pytest.raises(
+        ValidationError, match=r"key 'st.a' is a field within a column.*merge\(\) with on='target.st.a = "
+    ):
+        table.apply_changes(batch, ["st.a"], "op")
