@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.simulator.operations import (
     Append,
+    ApplyChanges,
     ChangeSpec,
     ClientTransaction,
     Condition,
@@ -16,6 +17,7 @@ from tests.simulator.operations import (
     Publish,
     Rollback,
     Row,
+    Upsert,
 )
 
 
@@ -57,6 +59,21 @@ FOUND = {
     ),
     "rows are deleted by key while their file is compacted": history_of(
         (DeleteKeys((1,), "a"),), (Maintain("compact all"),), deleted=(0,)
+    ),
+    "changes by key are applied while the table gets another partition spec": history_of(
+        (ApplyChanges((Row(0, "a", 10),)),),
+        (ChangeSpec("id"), Upsert((Row(0, "a", 11),))),
+        layout=Layout.BY_PART,
+        is_created_partitioned=True,
+    ),
+    "changes by key are applied while files move to another partition spec": history_of(
+        (ApplyChanges((), ((0, "a"),)),),
+        (ChangeSpec("id"),),
+        (Maintain("compact all"),),
+        seed=23,
+        schedule=(1, 0, 0, 2, 1, 1, 1, 2, 0, 0, 2, 2, 2, 2, 2, 2),
+        layout=Layout.BY_PART,
+        is_created_partitioned=True,
     ),
     "a partition spec expires while files of it are written": history_of(
         (ChangeSpec("flat"), Append((Row(3, "a", 3),))),

@@ -7,10 +7,24 @@ from random import Random
 
 from tests.simulator.generator import DEV, IDS, random_history
 from tests.simulator.maintaining import POLICY, VERBS, WITHOUT_PLAN
-from tests.simulator.operations import MAIN, PARTS, ClientTransaction, DeleteKeys, Fault, History, Maintain
+from tests.simulator.operations import (
+    MAIN,
+    PARTS,
+    ApplyChanges,
+    ClientTransaction,
+    DeleteKeys,
+    Fault,
+    History,
+    Maintain,
+    Row,
+)
 
 CALLS = ("", "", "catalog.swap", "catalog.pointer", "io.delete", "core.write")
 """Prefixes of the calls of maintenance at which faults occur."""
+CHANGES = 0.4
+"""The share of the serializable histories of tables with several specs in which a writer applies changes by key."""
+FIRST_VALUE = 1_000_000
+"""The first value of the rows of changes, above the values of all other rows."""
 
 
 def maintained_history(seed: int) -> History:
@@ -22,6 +36,10 @@ def maintained_history(seed: int) -> History:
     if len(history.layout.value) == 1 and history.is_serializable and rng.random() < 0.4:
         keys = DeleteKeys(tuple(rng.sample(range(IDS), 2)), rng.choice(PARTS), rng.choice([MAIN, *history.branches]))
         writers[0] = ClientTransaction((keys,), explicit=rng.random() < 0.5)
+    changes = Random(f"changes {seed}")
+    if len(history.layout.value) > 1 and history.is_serializable and changes.random() < CHANGES:
+        history = replace(history, is_created_partitioned=True)
+        writers[0] = ClientTransaction((_changes(changes, history),), explicit=changes.random() < 0.5)
     maintainers = [_maintainer(rng, history) for _ in range(rng.choice([1, 1, 2]))]
     faults = tuple(fault for fault in history.faults if fault.client < len(writers))
     if rng.random() < 0.4:
@@ -36,6 +54,15 @@ def maintained_history(seed: int) -> History:
         properties={**history.properties, **POLICY},
         deleted=_deleted(history, rng),
     )
+
+
+def _changes(rng: Random, history: History) -> ApplyChanges:
+    """Return a batch of changes, most of them of initial rows, whose values no other row has."""
+    initial = sorted({(row.id, row.part) for rows in history.initial for row in rows if row.part is not None})
+    keys = sorted({*rng.sample(initial, min(len(initial), 2)), (rng.randrange(IDS), "a")})
+    deleted = tuple(key for key in keys if rng.random() < 0.5)
+    rows = (Row(*key, FIRST_VALUE + number) for number, key in enumerate(keys) if key not in deleted)
+    return ApplyChanges(tuple(rows), deleted, rng.choice([MAIN, *history.branches]))
 
 
 def _maintainer(rng: Random, history: History) -> ClientTransaction:

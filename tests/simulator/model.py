@@ -12,6 +12,7 @@ from tests.simulator.operations import (
     AddColumn,
     AddFiles,
     Append,
+    ApplyChanges,
     CatalogOperation,
     ChangeSpec,
     ClientTransaction,
@@ -129,6 +130,9 @@ def changed_rows(rows: Rows, operation: RowOperation, spec: str) -> Rows:
             return tuple(row for row in rows if not where.holds(row))
         case DeleteKeys(ids, part):
             return tuple(row for row in rows if row.id not in ids or (spec == "part" and row.part != part))
+        case ApplyChanges(added, deleted):
+            keys = {(row.id, row.part) for row in added} | set(deleted)
+            return ordered((*(row for row in rows if (row.id, row.part) not in keys), *added))
         case Overwrite(added, where):
             return ordered((*(row for row in rows if not where.holds(row)), *added))
         case OverwritePartitions(added) | ReplacePartitions(added):

@@ -339,6 +339,18 @@ MUTANTS = {
             shared_only=True,
         ),
     ),
+    "changes by key do not reach files of a new spec": Mutant(
+        "icefloe.table.row_level.batch_delta:BatchDelta._check_specs",
+        "if missing is not None:",
+        "if False:",
+        FOUND["changes by key are applied while the table gets another partition spec"],
+    ),
+    "deletes by key do not follow rows to another spec": Mutant(
+        f"{CONFLICTS}:apply_to_new_files",
+        "or spec_ids <= {spec_id}",
+        "or True",
+        FOUND["changes by key are applied while files move to another partition spec"],
+    ),
     "updates that do not fit the current version are no conflict": Mutant(
         "icefloe.catalog.apply_commit:updated_metadata",
         "current_location == loaded_location",

@@ -153,6 +153,15 @@ class DeleteKeys:
 
 
 @dataclass(frozen=True)
+class ApplyChanges:
+    """A batch of changes by id and part: rows of distinct keys that are inserted or updated, and other keys that are deleted."""
+
+    rows: Rows
+    deleted: tuple[tuple[int, str], ...] = ()
+    branch: str = MAIN
+
+
+@dataclass(frozen=True)
 class Maintain:
     """A maintenance verb of `tests/simulator/maintaining.py`, which commits itself, or several times, or not at all."""
 
@@ -238,9 +247,8 @@ class DropTable:
     name: str
 
 
-RowOperation = (
-    Append | Delete | DeleteKeys | Overwrite | OverwritePartitions | Upsert | Merge | AddFiles | ReplacePartitions
-)
+BlindOperation = Append | AddFiles | DeleteKeys | ApplyChanges
+RowOperation = BlindOperation | Delete | Overwrite | OverwritePartitions | Upsert | Merge | ReplacePartitions
 
 
 @dataclass(frozen=True)
@@ -348,6 +356,8 @@ class History:
         staged: The rows of a snapshot that is staged after the initial appends, if there are any.
         others: Other tables that exist in the beginning, each with one row.
         deleted: Ids of initial rows that are deleted by position, and by equality if the table has had one spec only.
+        is_created_partitioned: Whether the table is created with the first spec of its layout. Other tables are created without partitions,
+            and deletes by key of a spec without partitions reach the rows of all specs.
         transactions: The transaction of each client.
         schedule: The client that runs at each decision; clients that have ended are skipped. After the last decision, clients
             run one after the other. None draws every decision from the seed.
@@ -368,6 +378,7 @@ class History:
     faults: tuple[Fault, ...] = ()
     clocks: tuple[int, ...] = ()
     staged: Rows = ()
+    is_created_partitioned: bool = False
     others: tuple[str, ...] = ()
     deleted: tuple[int, ...] = ()
 

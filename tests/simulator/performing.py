@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from icefloe.partitioning import PartitionField, PartitionSpec
 from icefloe.table.commit.replace_partition_files import ReplacePartitionFiles
 from icefloe.table.commit.rewrite_files import RewriteFiles as RewriteFilesChange
 from icefloe.table.read_context import schema_json
@@ -20,6 +19,7 @@ from tests.simulator.operations import (
     AddColumn,
     AddFiles,
     Append,
+    ApplyChanges,
     CatalogOperation,
     ChangeSpec,
     CreateRef,
@@ -44,7 +44,7 @@ from tests.simulator.operations import (
     SetStatistics,
     Upsert,
 )
-from tests.simulator.prepared import CHEAP, NAME, NAMESPACE, SCHEMA, SPECS, arrow, change_spec, delete_keys
+from tests.simulator.prepared import CHEAP, NAME, NAMESPACE, SCHEMA, arrow, change_spec, delete_keys, new_spec
 
 if TYPE_CHECKING:
     from icefloe.catalog.memory import InMemoryCatalog
@@ -72,11 +72,7 @@ def perform_on_catalog(catalog: InMemoryCatalog, operation: CatalogOperation) ->
 
 def begin_replacement(catalog: InMemoryCatalog, operation: ReplaceTable) -> ReplaceTableTransaction:
     """Return a transaction that replaces the table by one without rows."""
-    fields = (
-        PartitionField(SCHEMA.find_field(source).field_id, 1000, transform, f"{source}_{operation.spec}")
-        for source, transform in SPECS[operation.spec]
-    )
-    return catalog.replace_table_transaction(NAME, SCHEMA, partition_spec=PartitionSpec(*fields), properties=CHEAP)
+    return catalog.replace_table_transaction(NAME, SCHEMA, partition_spec=new_spec(operation.spec), properties=CHEAP)
 
 
 def perform(  # noqa: C901, PLR0912 - one case for each operation
@@ -94,6 +90,10 @@ def perform(  # noqa: C901, PLR0912 - one case for each operation
             target.delete(str(where), **options)
         case DeleteKeys(ids, part):
             delete_keys(target, [Row(one, part, 0) for one in ids], **options)
+        case ApplyChanges(rows, deleted):
+            batch = arrow((*rows, *(Row(*key, None) for key in deleted)))
+            operations = pa.array(["U"] * len(rows) + ["D"] * len(deleted), pa.string())
+            target.apply_changes(batch.append_column("op", operations), ["id", "part"], "op", **options)
         case Overwrite(rows, where):
             target.overwrite(arrow(rows), str(where), **options)
         case OverwritePartitions(rows):

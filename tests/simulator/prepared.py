@@ -16,6 +16,7 @@ from uuid import UUID
 
 import pyarrow as pa
 from icefloe.catalog.memory import InMemoryCatalog
+from icefloe.partitioning import PartitionField, PartitionSpec
 from icefloe.schema import Schema
 from icefloe.table.commit.row_delta import RowDelta
 from icefloe.table.environment import Environment
@@ -82,7 +83,7 @@ _prepared: OrderedDict[object, Prepared] = OrderedDict()
 def prepared(history: History) -> Prepared:
     """Return the initial table of a history."""
     parts = history.layout, history.initial, history.deleted, history.branches, history.staged, history.others
-    key = (*parts, str(history.properties))
+    key = (*parts, history.is_created_partitioned, str(history.properties))
     found = _prepared.get(key)
     if found is None:
         found = _prepared[key] = _prepare(history)
@@ -130,11 +131,14 @@ def _prepare(history: History) -> Prepared:
     catalog = InMemoryCatalog("prepared", warehouse=root)
     catalog.environment = _environment()
     catalog.create_namespace(NAMESPACE)
-    table = catalog.create_table(NAME, SCHEMA, properties={**CHEAP, **history.properties})
+    spec = history.layout.value[0] if history.is_created_partitioned else "flat"
+    properties = {**CHEAP, **history.properties}
+    table = catalog.create_table(NAME, SCHEMA, partition_spec=new_spec(spec), properties=properties)
     initial = list(history.initial)
     for name in history.layout.value:
-        if name != "flat" or table.spec().fields:
+        if name != spec:
             change_spec(table, name)
+            spec = name
         table.append(arrow(initial.pop(0) if initial else ()))
     for rows in initial:
         table.append(arrow(rows))
@@ -174,6 +178,16 @@ def delete_keys(target: Any, keys: Sequence[Row], **options: Any) -> None:
     with target.target(**options) as written:
         change = RowDelta(written.transaction, options["branch"], options["snapshot_properties"])
         change.add_deletes(written.writer.equality_deletes(arrow(tuple(keys)), [1])).commit()
+
+
+def new_spec(name: str) -> PartitionSpec:
+    """Return one of `SPECS` for a new table."""
+    return PartitionSpec(
+        *(
+            PartitionField(SCHEMA.find_field(source).field_id, 1000, transform, f"{source}_{name}")
+            for source, transform in SPECS[name]
+        )
+    )
 
 
 def change_spec(table: Table, name: str) -> None:
