@@ -11,6 +11,7 @@ import pytest
 from icefloe.spark.reader import row_group_parts
 from icefloe.spark.reader.row_group_parts import divided_files, largest_row_groups
 from icefloe.spark.session import settings
+from icefloe.types import LongType
 
 ROWS = 400_000
 NUMBERS = itertools.count()
@@ -54,7 +55,7 @@ def sums(frame):
 @pytest.mark.parametrize("kind", [pa.int64(), pa.date32(), pa.timestamp("us"), pa.timestamp("us", "UTC")], ids=str)
 def test_parts_of_a_row_group_have_all_rows_once(spark, make, kind):
     table = make(at=ascending(kind))
-    assert [file.column for file in divided(spark, table)] == ["at"]
+    assert [file.column.name for file in divided(spark, table)] == ["at"]
     read = icefloe.spark.read(table, spark=spark)
     with settings(spark, {"spark.sql.parquet.filterPushdown": "false"}):
         whole = icefloe.spark.read(table, spark=spark)
@@ -65,7 +66,7 @@ def test_parts_of_a_row_group_have_all_rows_once(spark, make, kind):
 
 def test_parts_of_descending_values_have_all_rows_once(spark, make):
     table = make(at=np.arange(ROWS)[::-1].copy())
-    assert [file.column for file in divided(spark, table)] == ["at"]
+    assert [file.column.name for file in divided(spark, table)] == ["at"]
     assert sums(icefloe.spark.read(table, spark=spark))[0][:3] == (ROWS, ROWS, ROWS * (ROWS - 1) // 2)
 
 
@@ -77,6 +78,26 @@ def test_parts_of_a_row_group_have_no_deleted_rows(spark, make):
     assert "in parts, by ranges of at" in choice.reason
     rows = icefloe.spark.read(table, spark=spark, filter="at >= 10").orderBy("at").toArrow()
     assert rows == table.scan("at >= 10").to_arrow().cast(rows.schema).sort_by("at")
+
+
+def test_parts_are_ranges_of_a_column_that_the_query_does_not_read(spark, make):
+    table = make(at=np.arange(ROWS))
+    table.delete("shuffled < 1000")
+    choice = icefloe.spark.explain_read(table, spark=spark, columns=["shuffled"])
+    assert "in parts, by ranges of at" in choice.reason
+    frame = icefloe.spark.read(table, spark=spark, columns=["shuffled"])
+    assert frame.columns == ["shuffled"]
+    assert "Union" in frame._jdf.queryExecution().optimizedPlan().toString()
+    assert frame.orderBy("shuffled").toArrow()["shuffled"].to_pylist() == list(range(1000, ROWS))
+
+
+def test_column_whose_conditions_spark_misreads_divides_no_file(spark, make):
+    table = make(at=np.arange(ROWS, dtype=np.int32))
+    with table.update_schema() as update:
+        update.update_column("at", LongType())
+    choice = icefloe.spark.explain_read(table, spark=spark, columns=["shuffled"])
+    assert choice.native
+    assert "parts" not in choice.reason
 
 
 def test_row_group_without_sorted_pages_stays_whole(spark, make):
@@ -101,6 +122,15 @@ def test_row_group_that_a_filter_prunes_stays_whole(spark, make, monkeypatch):
     assert len(divided(spark, table)) == 1
     plan = table.scan("at < 100").update(options={"split-size": str(2**62)}).plan()
     assert divided_files(plan, table.schema(), 2) == ()
+
+
+def test_many_values_of_few_bytes_are_divided(spark, make, monkeypatch):
+    table = make(at=np.arange(ROWS))
+    monkeypatch.setattr(row_group_parts, "_LEAST_EXCESS_BYTES", 100_000)
+    plan = table.scan("at < 100").update(options={"split-size": str(2**62)}).plan()
+    assert divided_files(plan, table.schema().select("at"), 2) == ()
+    monkeypatch.setattr(row_group_parts, "_LEAST_VALUES", 10_000)
+    assert len(divided_files(plan, table.schema().select("at"), 2)) == 1
 
 
 def test_largest_row_group_of_each_file():

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import functools
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 from pyspark.sql import types as T  # noqa: N812  likewise
 
+from icefloe.schema import Schema
 from icefloe.spark.reader.deleted_positions import deleted_positions
 from icefloe.spark.reader.deletion_blocks import BLOCK_BITS, MAX_ROWS, WORD_ROWS_LOG2, deletion_blocks
 from icefloe.spark.reader.parquet_relation import parquet_relation
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-    from icefloe.schema import Schema
     from icefloe.spark.reader.row_group_parts import DividedFile
+    from icefloe.types import NestedField
 
 FILE, POSITION = "__icefloe_file", "__icefloe_pos"
 """Columns of a scan with positions: the key of the file and the position of the row in it."""
@@ -96,6 +97,15 @@ def obstacle(scan: NativeScan, *, located: bool = False) -> str | None:
     return _schema_obstacle(scan) or _file_obstacle(scan) or _delete_obstacle(scan, located=located)
 
 
+def unread_columns(scan: NativeScan, fields: Sequence[NestedField]) -> Iterator[NestedField]:
+    """Yield the fields that a scan does not read, that Spark's reader would find, and by whose conditions it prunes rightly."""
+    names = {field.name.lower() for field in scan.schema.fields}
+    for field in fields:
+        alone = replace(scan, schema=Schema(field))
+        if field.name.lower() not in names and _schema_obstacle(alone) is None and not alone.misread:
+            yield field
+
+
 def native_frame(spark: Any, scan: NativeScan, *, located: bool = False) -> DataFrame:
     """Return the live rows of a plan for which :func:`obstacle` returned None.
 
@@ -107,15 +117,14 @@ def native_frame(spark: Any, scan: NativeScan, *, located: bool = False) -> Data
     struct = read_schema(scan.schema, field_ids=True)
     keys, dirty = file_keys(scan.files), has_deletes(scan.files)
     everything = pa.array(np.zeros(len(keys), dtype=np.int64))
-    parts = []
+    parts: list[DataFrame] = []
     for group, paths in _grouped(scan.files, pc.invert(dirty), _groups_of(keys) if located else everything):
-        relations = _relations(spark, scan, struct, paths)
-        parts += [_located(relation, group) if located else relation for relation in relations]
+        parts += _relations(spark, scan, paths, group if located else None)
     if pc.any(dirty).as_py():
         remaining = _without_deleted(spark, scan, keys)
         for group, paths in _grouped(scan.files, dirty, _groups_of(keys)):
-            for relation in _relations(spark, scan, struct, paths):
-                rows = remaining(_located(relation, group))
+            for relation in _relations(spark, scan, paths, group):
+                rows = remaining(relation)
                 parts.append(rows if located else rows.drop(FILE, POSITION))
     if not parts:
         empty = parquet_relation(spark, struct, [])
@@ -276,15 +285,20 @@ def _grouped(files: pa.RecordBatch, mask: pa.Array, groups: pa.Array) -> Iterato
         yield group, files.column("file_path").filter(pc.and_(mask, pc.equal(groups, group))).to_pylist()
 
 
-def _relations(spark: Any, scan: NativeScan, struct: Any, paths: list[str]) -> Iterator[DataFrame]:
-    """Yield the rows of files: one relation, and one for each part of a divided file."""
+def _relations(spark: Any, scan: NativeScan, paths: list[str], group: int | None) -> Iterator[DataFrame]:
+    """Yield the rows of files: one relation, and one for each part of a divided file; with positions if their group is given."""
+    located = (lambda rows: rows) if group is None else functools.partial(_located, group=group)
     divided = [file for file in scan.divided if file.path in paths]
     whole = [path for path in paths if all(path != file.path for file in divided)]
     if whole:
-        yield parquet_relation(spark, struct, whole)
+        yield located(parquet_relation(spark, read_schema(scan.schema, field_ids=True), whole))
     for file in divided:
-        relation = parquet_relation(spark, struct, [file.path])
-        yield from (relation.where(predicate_text(part, schema_value(scan.schema))) for part in file.parts)
+        is_read = any(field.field_id == file.column.field_id for field in scan.schema.fields)
+        schema = scan.schema if is_read else Schema(*scan.schema.fields, file.column)
+        relation = parquet_relation(spark, read_schema(schema, field_ids=True), [file.path])
+        for part in file.parts:
+            rows = located(relation.where(predicate_text(part, schema_value(schema))))
+            yield rows if is_read else rows.drop(file.column.name)
 
 
 def _located(relation: DataFrame, group: int) -> DataFrame:

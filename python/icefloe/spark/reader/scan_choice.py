@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import logging
 from dataclasses import dataclass, replace
@@ -11,8 +12,8 @@ import pyarrow.compute as pc
 
 from icefloe import _core
 from icefloe.schema import Schema
-from icefloe.spark.reader.native import FIELD_ID_READ, NativeScan, obstacle
-from icefloe.spark.reader.row_group_parts import divided_files, has_large_row_group, session_cores
+from icefloe.spark.reader.native import FIELD_ID_READ, NativeScan, obstacle, unread_columns
+from icefloe.spark.reader.row_group_parts import SORTABLE, divided_files, has_large_row_group, session_cores
 from icefloe.spark.reader.storage import storage_obstacle
 from icefloe.spark.types.to_spark import schema_value
 from icefloe.table.properties.definitions import NAME_MAPPING
@@ -26,9 +27,12 @@ if TYPE_CHECKING:
     from icefloe.spark.reader.row_group_parts import DividedFile
     from icefloe.table.scan import DataScan, IncrementalAppendScan
     from icefloe.table.scan.plan import ScanPlan
+    from icefloe.types import NestedField
 
 _LOG = logging.getLogger("icefloe.spark")
 _WHOLE_FILES = {"split-size": str(2**62)}
+# Files are most often sorted by one of the first columns.
+_MOST_UNREAD = 4
 _FILTER_PUSHDOWN = "spark.sql.parquet.filterPushdown"
 
 
@@ -107,7 +111,7 @@ def plan_scan(
         or obstacle(native, located=located)
     )
     if problem is None and not located:
-        native = replace(native, divided=_divided(spark, plan, native))
+        native = replace(native, divided=_divided(spark, scan, plan, native))
     choice = ScanChoice(
         native=problem is None,
         reason=_native_reason(native) if problem is None else problem,
@@ -121,7 +125,9 @@ def plan_scan(
     return PlannedScan(scan=scan, plan=plan, predicate=predicate, native=native, choice=choice, only=only)
 
 
-def _divided(spark: Any, plan: ScanPlan, native: NativeScan) -> tuple[DividedFile, ...]:
+def _divided(
+    spark: Any, scan: DataScan | IncrementalAppendScan, plan: ScanPlan, native: NativeScan
+) -> tuple[DividedFile, ...]:
     """Return the files that Spark's reader reads in parts; none if the session does not skip pages by their statistics."""
     if not has_large_row_group(plan.files):
         return ()
@@ -129,14 +135,24 @@ def _divided(spark: Any, plan: ScanPlan, native: NativeScan) -> tuple[DividedFil
     if cores is None or spark.conf.get(_FILTER_PUSHDOWN, "true") != "true":
         return ()
     misread = native.misread
-    return divided_files(plan, Schema(*[one for one in native.schema.fields if one.field_id not in misread]), cores)
+    schema = Schema(*[one for one in native.schema.fields if one.field_id not in misread])
+    return divided_files(plan, schema, cores, others=_unread(scan, native))
+
+
+def _unread(scan: DataScan | IncrementalAppendScan, native: NativeScan) -> list[NestedField]:
+    """Return columns that a scan does not read and may divide files by: first those of the sort order, then those of the schema."""
+    sorted_by = [field.source_id for field in scan.table_metadata.sort_order().fields]
+    ranks = {field_id: rank for rank, field_id in enumerate(sorted_by)}
+    sortable = [field for field in scan.schema().fields if isinstance(field.field_type, SORTABLE)]
+    fields = sorted(sortable, key=lambda field: ranks.get(field.field_id, len(ranks)))
+    return list(itertools.islice(unread_columns(native, fields), _MOST_UNREAD))
 
 
 def _native_reason(native: NativeScan) -> str:
     reason = "all files are Parquet and Spark finds their columns"
     if not native.divided:
         return reason
-    columns = ", ".join(dict.fromkeys(file.column for file in native.divided))
+    columns = ", ".join(dict.fromkeys(file.column.name for file in native.divided))
     count = len(native.divided)
     return f"{reason}; {count} with a row group larger than the share of a core in parts, by ranges of {columns}"
 
