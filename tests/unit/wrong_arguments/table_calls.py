@@ -228,6 +228,9 @@ CHANGES_OF_FILES = {
     "RowDelta.conflict_detection_filter": method(
         "conflict_detection_filter", "id > 0", of=lambda t: t.new_row_delta().add_rows(data_files(t))
     ),
+    "RowDelta.case_sensitive": method(
+        "case_sensitive", False, of=lambda t: t.new_row_delta().add_rows(data_files(t)), then=lambda b: b
+    ),
     "RewriteManifests.sort_by": method("sort_by", "part", of=lambda t: t.rewrite_manifests(), then=lambda b: b),
     "RewriteManifests.spec_id": method("spec_id", 0, of=lambda t: t.rewrite_manifests()),
     "RewriteManifests.rewrite_if": method("rewrite_if", lambda manifest: True, of=lambda t: t.rewrite_manifests()),

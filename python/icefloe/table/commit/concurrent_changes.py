@@ -52,6 +52,14 @@ class ConcurrentChanges:
     replacements: pa.Array
     rewrites: pa.Array
 
+    @property
+    def paths_of_deletes(self) -> pa.Array:
+        """The paths of the data files that operations `delete` removed."""
+        removed, overwritten = (
+            files.column("file_path").combine_chunks() for files in (self.removed_data, self.overwritten_data)
+        )
+        return removed.filter(pc.invert(pc.is_in(removed, overwritten)))
+
     def without(self, snapshot_ids: pa.Array) -> ConcurrentChanges:
         """Return the files that snapshots other than these added or removed."""
         return replace(

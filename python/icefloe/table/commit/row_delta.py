@@ -11,14 +11,20 @@ from icefloe.exceptions import ValidationError
 from icefloe.io.arrow_values import int_scalar
 from icefloe.manifest.columns import data_file_columns
 from icefloe.manifest.data_file import DataFile
+from icefloe.table.commit.concurrent_changes import changes_since
 from icefloe.table.commit.data_file_changes import as_paths, checked_data_files
 from icefloe.table.commit.manifest_writer import DATA
+from icefloe.table.commit.referenced_files import absent_data_files, absolute_paths, referenced_paths, refuse_absent
 from icefloe.table.commit.removed_files import RemovedFiles
+from icefloe.table.commit.snapshot_producer import head_of
+from icefloe.table.commit.summary import POSITION_DELETES
 from icefloe.table.commit.validated_change import ValidatedChange
 from icefloe.table.snapshots import Operation
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+    from icefloe.table.commit.change import Versions
 
 
 class RowDelta(ValidatedChange):
@@ -42,6 +48,9 @@ class RowDelta(ValidatedChange):
         '1'
     """
 
+    _is_planned = False
+    _are_live = False
+
     def add_rows(self, data_files: DataFile | pa.RecordBatch) -> Self:
         """Add a data file, or data files as DataFile columns, the form that `_core.write_data_files` returns.
 
@@ -56,7 +65,9 @@ class RowDelta(ValidatedChange):
     def add_deletes(self, delete_files: DataFile | pa.RecordBatch) -> Self:
         """Add a delete file, or delete files as DataFile columns, the form that `_core.write_position_deletes` returns.
 
-        A data file in `referenced_data_file` must still be part of the table when the change commits.
+        The data file of a position delete file must be part of the table, or of this change, when the change commits:
+        `referenced_data_file`, else the path that both bounds of the `file_path` column have. The data files of a delete file that states neither
+        are not known and not checked; pass them to `validate_data_files_exist`.
 
         Raises:
             ValidationError: A file is a data file, or its partition tuple does not fit its spec.
@@ -64,9 +75,12 @@ class RowDelta(ValidatedChange):
         columns = self._columns(delete_files)
         _check_content(columns, deletes=True)
         self._added_deletes.append(columns)
-        referenced = pc.drop_null(columns.column("referenced_data_file"))
-        if len(referenced) > 0:
-            self._referenced.append(as_paths(referenced))
+        positions = columns.filter(pc.equal(columns.column("content"), int_scalar(POSITION_DELETES, pa.int32())))
+        referenced = positions.column("referenced_data_file")
+        if referenced.null_count > 0:
+            referenced = referenced_paths(positions)
+        if referenced.null_count < len(referenced):
+            self._referenced.append(as_paths(pc.drop_null(referenced)))
         return self
 
     def remove_rows(self, files: DataFile | pa.Array | list[str]) -> Self:
@@ -81,15 +95,18 @@ class RowDelta(ValidatedChange):
         return self.remove_delete_files(RemovedFiles(_paths(files)))
 
     def validate_data_files_exist(self, paths: pa.Array | list[str]) -> Self:
-        """Fail if a concurrent commit removed one of these data files, which the new delete files refer to.
+        """Fail if one of these data files, which the new delete files refer to, is not part of the table when the change commits.
 
-        Files that a `delete` operation removed do not count, unless `validate_deleted_files` is called as well.
+        Files that a concurrent `delete` operation removed do not count, unless `validate_deleted_files` is called as well.
+
+        Args:
+            paths: The paths exactly as the table's manifests spell them.
         """
         self._referenced.append(as_paths(paths))
         return self
 
     def validate_deleted_files(self) -> Self:
-        """Let `validate_data_files_exist` also fail for data files that a `delete` operation removed."""
+        """Let `validate_data_files_exist` also fail for data files that a concurrent `delete` operation removed."""
         self._include_deletes = True
         return self
 
@@ -106,7 +123,8 @@ class RowDelta(ValidatedChange):
 
         Raises:
             ValidationError: A removed data file is one that the new delete files refer to.
-            ValidationException: A concurrent commit conflicts with this change.
+            ValidationException: A concurrent commit conflicts with this change, or a data file that position deletes refer to is not part
+                of the table.
             CommitFailedException: Concurrent commits won more often than `commit.retry.num-retries` allows.
         """
         if self._removed and self._referenced:
@@ -118,6 +136,27 @@ class RowDelta(ValidatedChange):
                     "files"
                 )
         super().commit()
+
+    def validate(self, versions: Versions) -> None:  # noqa: D102 - described by the producer
+        super().validate(versions)
+        if self._referenced and not self._is_planned and not self._are_live:
+            refuse_absent(self._absent(versions))
+            # Removals by later commits are among the concurrent changes of later attempts.
+            self._are_live = True
+
+    def _absent(self, versions: Versions) -> pa.Array:
+        """Return the referenced data files that are neither live nor added by this change, nor removed by an allowed `delete`."""
+        referenced = pa.concat_arrays(self._referenced)
+        for batch in self._added:
+            referenced = referenced.filter(pc.invert(pc.is_in(referenced, batch.column("file_path"))))
+        paths = absolute_paths(self._transaction.io, referenced)
+        head = head_of(versions.working, self._branch)
+        absent = absent_data_files(self._writer, versions.working, head, paths, self._added_deletes)
+        if len(absent) == 0 or self._include_deletes:
+            return absent
+        newest = versions.newest
+        changes = changes_since(self._transaction.io, newest, self._start_in(versions), head_of(newest, self._branch))
+        return absent if changes is None else absent.filter(pc.invert(pc.is_in(absent, changes.paths_of_deletes)))
 
     def operation(self) -> Operation:  # noqa: D102 - described by the producer
         if self._added_deletes and not self._added:
@@ -131,6 +170,12 @@ class RowDelta(ValidatedChange):
             return checked_data_files("row delta", files)
         metadata = self._transaction.table_metadata
         return data_file_columns([files], metadata.specs(), metadata.schema())
+
+
+class PlannedRowDelta(RowDelta):
+    """A row delta whose deletes refer to data files of a plan of the snapshot that it validates from, in which the files are live."""
+
+    _is_planned = True
 
 
 def _paths(files: DataFile | pa.Array | list[str]) -> pa.Array:

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from icefloe.table.commit.referenced_files import referenced_paths
 from icefloe.table.commit.removed_files import RemovedFiles, may_list
 from icefloe.table.commit.summary import DATA, POSITION_DELETES
 
 if TYPE_CHECKING:
     from icefloe.table.commit.manifest_writer import ManifestWriter
     from icefloe.table.metadata import TableMetadata
-
-_FILE_PATH_ID = 2147483546
 
 
 def unused_deletes(  # noqa: PLR0913 - each decides which files are unused
@@ -71,15 +70,6 @@ def _beside(
     if read.num_rows == 0:
         return pa.array([], pa.string())
     return _array(writer.live_entries(base, read).column("file_path").cast(pa.string()))
-
-
-def referenced_paths(deletes: pa.Table) -> pa.ChunkedArray:
-    """Return the one data file of each position delete file: `referenced_data_file`, else equal bounds of `file_path`."""
-    # pyarrow loads pandas with the first conversion of a Python value, so the id is no constant of the module.
-    field_id = pa.scalar(_FILE_PATH_ID, pa.int32())
-    lower, upper = (pc.map_lookup(deletes.column(name), field_id, "first") for name in ("lower_bounds", "upper_bounds"))
-    stated = pc.if_else(pc.equal(lower, upper), lower, pa.scalar(None, lower.type))
-    return pc.coalesce(deletes.column("referenced_data_file"), stated.cast(pa.string()))
 
 
 def _paths(files: list[RemovedFiles]) -> pa.Array:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from icefloe.arguments import checked_snapshot_id
+from icefloe.arguments import checked_flag, checked_snapshot_id
 from icefloe.expressions.filter import Filter
 from icefloe.table.commit.concurrent_changes import changes_since
 from icefloe.table.commit.conflicts import (
@@ -52,6 +53,8 @@ class ValidatedChange(SnapshotProducer):
         self._from_start = False
         self._reads_own: bool | None = None
         self._filter: Filter | None = None
+        self._has_own_names = False
+        self._matches_case = True
         self._check_data = False
         self._check_deletes = False
         self._referenced: list[pa.Array] = []
@@ -73,8 +76,21 @@ class ValidatedChange(SnapshotProducer):
 
         Args:
             row_filter: The rows that were read, with the table's current column names. A `Filter` has a schema and a case rule of its own.
+
+        Raises:
+            ValidationError: The text is not a filter. Names of columns are resolved by `commit`.
         """
         self._filter = Filter.of(row_filter, self._transaction.table_metadata.schema())
+        self._has_own_names = isinstance(row_filter, Filter)
+        return self
+
+    def case_sensitive(self, case_sensitive: bool) -> Self:
+        """Set whether column names in the conflict detection filter must match in case, which is the default.
+
+        Args:
+            case_sensitive: Whether they must; the order of this call and of `conflict_detection_filter` does not matter.
+        """
+        self._matches_case = checked_flag("case_sensitive", case_sensitive)
         return self
 
     def validate_no_conflicting_data(self) -> Self:
@@ -86,6 +102,20 @@ class ValidatedChange(SnapshotProducer):
         """Fail if a concurrent commit deleted rows that this change read."""
         self._check_deletes = True
         return self
+
+    def commit(self) -> None:
+        """Add the change to its transaction; one with `autocommit` commits it now.
+
+        Raises:
+            ResolveError: The conflict detection filter has a column that the table has not.
+            ValidationException: A concurrent commit conflicts with this change.
+            CommitFailedException: Concurrent commits won more often than `commit.retry.num-retries` allows.
+        """
+        if self._filter is not None and not self._has_own_names:
+            self._filter = replace(self._filter, case_sensitive=self._matches_case)
+            # Without a concurrent commit nothing else resolves the names.
+            _ = self._filter.bound
+        super().commit()
 
     def validate(self, versions: Versions) -> None:  # noqa: D102 - described by the producer
         if not (self._from_start or self._check_data or self._check_deletes or self._depends_on_files()):

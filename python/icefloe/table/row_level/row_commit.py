@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from icefloe.table.commit.data_file_changes import OverwriteFiles
 from icefloe.table.commit.removed_files import RemovedFiles
-from icefloe.table.commit.row_delta import RowDelta
+from icefloe.table.commit.row_delta import PlannedRowDelta
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,7 +61,7 @@ class RowDeltaFiles:
 def commit_row_delta(operation: RowLevelOperation, files: RowDeltaFiles) -> None:
     """Add new rows and position deletes to the operation's transaction, with the checks of its isolation level."""
     target = operation.target
-    change = RowDelta(target.transaction, target.branch, target.snapshot_properties)
+    change = PlannedRowDelta(target.transaction, target.branch, target.snapshot_properties)
     for batch in files.rows:
         change.add_rows(batch)
     change.remove_files(files.removed)

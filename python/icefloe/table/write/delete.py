@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 from icefloe.table.commit.data_file_changes import OverwriteFiles
 from icefloe.table.commit.removed_files import RemovedFiles
-from icefloe.table.commit.row_delta import RowDelta
+from icefloe.table.commit.row_delta import PlannedRowDelta
 from icefloe.table.write.copied_pages import rewrite_without
 from icefloe.table.write.covered_deletes import covered_deletes
 from icefloe.table.write.rows import matching, with_files
@@ -52,6 +52,6 @@ def _copy_on_write(target: Target, covered: RemovedFiles, partial: ScanPlan, pos
 
 def _merge_on_read(target: Target, covered: RemovedFiles, partial: ScanPlan, positions: Positions) -> ValidatedChange:
     deletes = target.position_deletes(partial, positions)
-    change = RowDelta(target.transaction, target.branch, target.snapshot_properties)
+    change = PlannedRowDelta(target.transaction, target.branch, target.snapshot_properties)
     change.remove_files(covered).add_deletes(deletes.added).remove_delete_files(deletes.replaced)
     return change.validate_data_files_exist(deletes.referenced).validate_deleted_files()

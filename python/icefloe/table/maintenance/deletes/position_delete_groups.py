@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from icefloe.table.commit.unused_deletes import referenced_paths
+from icefloe.table.commit.referenced_files import referenced_paths
 from icefloe.table.maintenance.groups.file_groups import SMALL, size_reasons
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe.exceptions import IcebergError, ValidationException
+from icefloe.table.commit.referenced_files import referenced_paths
 from icefloe.table.commit.transaction import INDEFINITE_ERRORS
-from icefloe.table.commit.unused_deletes import referenced_paths
 from icefloe.table.environment import SYSTEM
 from icefloe.table.maintenance.branch_plan import PLAN_ID, whole_files
 from icefloe.table.maintenance.deletes.delete_files_commit import replace_delete_files, total_size
