@@ -47,7 +47,7 @@ FOUND = {
         (Maintain("planned expire"),), (Maintain("expire"),), seed=3, schedule=(0, 0, 1, 1, 0, 0, 1, 0, 0)
     ),
     "deletes are dangling until a rollback": history_of(
-        (Delete(Condition()),), (Maintain("dangling deletes"),), (Rollback(),), deleted=(0, 1)
+        (Delete(Condition(high=1)),), (Maintain("dangling deletes"),), (Rollback(),), deleted=(0, 1)
     ),
     "deletes are unused until a rollback": history_of(
         (Delete(Condition(high=1)),),

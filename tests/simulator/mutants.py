@@ -351,6 +351,17 @@ MUTANTS = {
         "or True",
         FOUND["changes by key are applied while files move to another partition spec"],
     ),
+    "deletes are dropped while a data file of their partition needs them": Mutant(
+        "icefloe.table.commit.partition_deletes:_without_data",
+        "deletes.filter(pc.invert(applies))",
+        "deletes",
+        History(
+            seed=0,
+            layout=Layout.BY_PART,
+            initial=((Row(0, "a", 0),), (Row(1, "a", 1),)),
+            transactions=(ClientTransaction((DeleteKeys((0,), "a"), Delete(Condition(1, 1))), explicit=True),),
+        ),
+    ),
     "updates that do not fit the current version are no conflict": Mutant(
         "icefloe.catalog.apply_commit:updated_metadata",
         "current_location == loaded_location",

@@ -146,16 +146,15 @@ OUTLIVED_DELETES = (
     append("a1:a", "b1:b"),
     Step("row_delta", deletes=("d2:a",), keys=("e2:a",)),
     Step("row_delta", deletes=("d3:b",), keys=("e3:b",)),
-    Step("rewrite", ("a4:a",), ("a1",)),
-    append("b5:b"),
-    Step("delete", remove=("b1",)),
-    Step("row_delta", keys=("e7:a", "e8:b")),
-    Step("overwrite", ("a9:a",), ("a4",)),
-    Step("row_delta", deletes=("d10:c",)),
-    append("c11:c"),
-    Step("replace_partitions", ("b12:b",)),
-    Step("delete", remove=("a9", "c11")),
-    Step("delete", remove=("b12",)),
+    append("a4:a", "b4:b"),
+    Step("rewrite", ("a5:a", "b5:b"), ("a1", "b1")),
+    Step("row_delta", keys=("e6:a", "e7:b")),
+    Step("overwrite", ("a7:a",), ("a4",)),
+    Step("row_delta", deletes=("d8:c",)),
+    append("c9:c"),
+    Step("replace_partitions", ("b10:b",)),
+    Step("delete", remove=("a5", "a7", "c9")),
+    Step("delete", remove=("b10",)),
     append("a14:a"),
     append("a15:a"),
     Step("row_delta", ("b16:b",)),
@@ -169,7 +168,10 @@ OUTLIVED_DELETES = (
     Step("overwrite", ("b23:b",)),
     Step("delete", remove=("a20",)),
 )
-"""Deletes of a partition whose data files are all newer, and of a table without data files."""
+"""Deletes that are older than every data file, in steps that leave older data files in no partition or in the partition of the deletes.
+
+Where a partition with deletes loses its last older data file and another partition keeps one, Java drops the deletes by a later commit.
+"""
 
 REMOVED_DELETES = (
     Step("row_delta", deletes=("d0:a",)),
@@ -179,9 +181,9 @@ REMOVED_DELETES = (
     Step("row_delta", keys=("f4:b",)),
     Step("row_delta", keys=("f5:c",)),
     Step("row_delta", unused=("f4",)),
-    Step("row_delta", ("b7:b",), keys=("e7:a",), remove=("b3",), unused=("f5",)),
+    Step("row_delta", ("b7:b",), keys=("e7:a",), remove=("c3",), unused=("f5",)),
     Step("row_delta", keys=("f8:a",), unused=("e7",)),
-    Step("delete", remove=("c3",)),
+    Step("delete", remove=("b3",)),
 )
 """Delete files that are removed by name, beside older ones of the same and of other partitions and manifests."""
 REMOVED_DELETES_OF_SPECS = (

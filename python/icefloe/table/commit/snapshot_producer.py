@@ -28,7 +28,7 @@ from icefloe.table.commit.summary import (
     partition_metrics,
     summary_properties,
 )
-from icefloe.table.commit.unused_deletes import unused_deletes
+from icefloe.table.commit.unused_deletes import Removal, unused_deletes
 from icefloe.table.properties.definitions import MANIFEST_MERGE, PARTITION_SUMMARY_LIMIT
 from icefloe.table.read_context import schema_json, spec_json
 from icefloe.table.refs import SnapshotRefType
@@ -330,11 +330,8 @@ class SnapshotProducer(ABC):
         deletes = _of_content(previous, DELETES)
         if deletes.num_rows == 0 or not (removed or self._removed_deletes or self._covered_deletes):
             return []
-        oldest = pc.min(data.column("min_sequence_number")).as_py()
-        limit = base.last_sequence_number if oldest is None else min(oldest, base.last_sequence_number)
-        unused = unused_deletes(
-            self._writer, base, deletes, limit, removed, self._covered_deletes, self._named_deletes()
-        )
+        removal = Removal(remaining=data, removed=removed, covered=self._covered_deletes, named=self._named_deletes())
+        unused = unused_deletes(self._writer, base, deletes, removal)
         return [unused] if len(unused.paths) > 0 else []
 
 
