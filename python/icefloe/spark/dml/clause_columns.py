@@ -187,7 +187,7 @@ def _struct_of(clause: Clause, changes: FieldValues, kind: Any, old: Column, row
 
 
 def _cast_value(clause: Clause, value: Any, field: Any, rows: DataFrame) -> Column:
-    """Return a value in the type of its column or field; the fields of structs are matched by name."""
+    """Return a value in the type of its column or field, which the writer checks for nulls; the fields of structs are matched by name."""
     column = as_column(value)
     if has_struct(field.dataType):
         found = rows.select(column).schema.fields[0].dataType
@@ -197,7 +197,7 @@ def _cast_value(clause: Clause, value: Any, field: Any, rows: DataFrame) -> Colu
                 f"{found.simpleString()}: name its fields as the table does"
             )
         column = in_order_of(column, found, field.dataType)
-    return column.cast(field.dataType)
+    return column.cast(nullable(field.dataType))
 
 
 def _new_value(
@@ -246,7 +246,7 @@ def _check(frame: DataFrame, value: Any, label: str, kind: Any = None) -> None:
     try:
         column = as_column(value)
         # Spark refuses an aggregate beside the columns of its rows. Over Spark Connect, reading the schema makes Spark analyse.
-        _ = frame.select("*", F.when(column, F.lit(1)) if kind is None else column.cast(kind)).schema
+        _ = frame.select("*", F.when(column, F.lit(1)) if kind is None else column.cast(nullable(kind))).schema
     except AnalysisException as error:
         shown = f"{value!r}" if isinstance(value, str) else str(value)
         condition = error.getCondition() or ""

@@ -10,6 +10,7 @@ from pyspark.sql import types as spark_types
 from icefloe.exceptions import SchemaMismatchError
 from icefloe.spark.statements.column_names import column_named
 from icefloe.spark.types.conform import fits
+from icefloe.spark.types.nullability import nullable
 from icefloe.spark.types.struct_order import in_order_of, names_match, type_in_order_of
 
 if TYPE_CHECKING:
@@ -68,13 +69,15 @@ def assigned(  # noqa: PLR0913 - the parts of one assignment
 def stored(value: Column, found: Any, field: Any, label: str, *, by_name: bool = True) -> Column:
     """Return a value in the type of a table's column; a number that the type cannot hold, at any depth, fails the query.
 
+    The type of the value allows nulls at every depth: Spark casts no optional field to a required one, and the writer refuses the nulls.
+
     Raises:
         SchemaMismatchError: Spark stores no such values in the type.
     """
     check_stored(found, field, label, by_name=by_name)
     if by_name:
         value, found = in_order_of(value, found, field.dataType), type_in_order_of(found, field.dataType)
-    return _in_range(value, found, field.dataType, _overflow(field, label))
+    return _in_range(value, nullable(found), nullable(field.dataType), _overflow(field, label))
 
 
 def _in_range(value: Column, found: Any, expected: Any, message: str) -> Column:
