@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from icefloe.spark.table_options import TableOptions
+from icefloe.table.scan import DataScan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from icefloe.spark.statements.catalog_recipe import CatalogRecipe
     from icefloe.table import Table
+    from icefloe.table.scan import IncrementalAppendScan, IncrementalChangelogScan
     from icefloe.typedef import Identifier
 
 
@@ -34,6 +36,11 @@ class AttachedOptions(TableOptions):
     def load(self) -> Table:
         """Return the table."""
         return self.recipe.load().load_table(self.identifier)
+
+    def _scan_of_snapshots(self) -> DataScan | IncrementalAppendScan | IncrementalChangelogScan:
+        """Return the scan of the options, in the table's current schema: Spark has one schema of the table for all of its versions."""
+        scan = super()._scan_of_snapshots()
+        return scan.update(ref_is_branch=True) if isinstance(scan, DataScan) else scan
 
     @staticmethod
     def of(recipe: CatalogRecipe, identifier: Identifier, given: Mapping[str, str]) -> AttachedOptions:
