@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import datetime as dt
+
 import icefloe.spark
 import pyarrow as pa
 import pytest
+from icefloe.exceptions import ValidationError
 from icefloe.partitioning import PartitionField, PartitionSpec
 from icefloe.spark import functions as ice
-from icefloe.spark.data_source import IcefloeReader
+from icefloe.spark.data_source import IcefloeDataSource, IcefloeReader
+from icefloe.spark.table_options import TableOptions
 from icefloe.spark.types.nullability import nullable
 from icefloe.transforms import BucketTransform
 from pyspark.errors import PySparkException
@@ -149,6 +153,41 @@ def test_read_of_a_metadata_table_refuses_options_without_effect(spark, new_tabl
     name = ".".join(new_table(SCHEMA).name())
     with pytest.raises(PySparkException, match=message):
         spark.read.format("icefloe").options(**options).option(key, value).load(f"{name}.files")
+
+
+def test_read_of_a_time_by_sparks_option(spark, new_table, options):
+    table = new_table(SCHEMA)
+    icefloe.spark.write(frame_of(spark, 0, 3), table)
+    first = table.refresh().current_snapshot().timestamp_ms
+    icefloe.spark.write(frame_of(spark, 3, 5), table)
+    zone = dt.timezone(dt.timedelta(hours=2))
+    time = dt.datetime.fromtimestamp(first / 1000, zone).isoformat(sep=" ", timespec="milliseconds")
+    read = spark.read.format("icefloe").options(**options)
+    assert read.option("timestampAsOf", time).load(".".join(table.name())).count() == 3
+    for text in ("2026-01-31 12:00:00", "1769860800000", "yesterday"):
+        parsed = TableOptions.parse({"path": table.metadata_location, "timestampAsOf": text})
+        with pytest.raises(ValidationError, match=f"timestampAsOf: expected a time with its offset .* got '{text}'"):
+            parsed.scan()
+
+
+def test_options_of_speed_change_tasks_and_no_row(spark, new_table, options):
+    table = new_table(SCHEMA)
+    for start in range(3):
+        icefloe.spark.write(frame_of(spark, start, start + 1), table)
+    location = table.refresh().metadata_location
+
+    def tasks(**given):
+        source = IcefloeDataSource({"path": location, **{key.replace("_", "-"): value for key, value in given.items()}})
+        return len(source.reader(SCHEMA).partitions())
+
+    assert tasks() == 1
+    assert tasks(split_size="1") == tasks(file_open_cost=str(1 << 30)) == 3
+    with pytest.raises(ValidationError, match="scan option lookback: expected a whole number above zero, got 'all'"):
+        tasks(lookback="all")
+    hints = {"vectorization-enabled": "false", "batch-size": "1", "locality": "true", "split-size": "1"}
+    read = spark.read.format("icefloe").options(**options).options(**hints)
+    assert sorted(row["id"] for row in read.load(".".join(table.name())).collect()) == [0, 1, 2]
+    assert read.load(".".join(table.name()) + ".files").count() == 3
 
 
 def test_data_source_reads_a_table_by_its_location(spark, new_table):

@@ -166,6 +166,7 @@ class Cases:
             "update of a struct with other fields": lambda: icefloe.spark.update(
                 self.places(), {"place": "struct(id)"}, spark=self.spark
             ),
+            "option of a time without offset": lambda: self.scan(timestampasof="2026-01-31 12:00:00"),
             "option of no number": lambda: self.scan(snapshot_id="new"),
             "option unknown": lambda: self.scan(snapshotid="1"),
             "option of writes": lambda: self.scan(overwrite_filter="id = 1"),

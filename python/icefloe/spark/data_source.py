@@ -91,12 +91,14 @@ class IcefloeDataSource(DataSource):
 
     Options of reads:
 
-    - ``snapshot-id``, ``as-of-timestamp`` (milliseconds), ``branch``, ``tag``, or ``versionAsOf`` (a snapshot id, branch or tag);
+    - ``snapshot-id``, ``as-of-timestamp`` (milliseconds), ``branch``, ``tag``, ``versionAsOf`` (a snapshot id, branch or tag) or
+      ``timestampAsOf`` (a time with its offset from UTC);
     - ``start-snapshot-id`` (exclusive) and ``end-snapshot-id``: rows that were appended between them;
     - ``changes`` = ``true``: the rows of :func:`icefloe.spark.changes`, between the same ids or ``start-timestamp`` and
       ``end-timestamp``, with ``compute-updates``, ``identifier-columns`` and ``net-changes``;
     - ``load("db.events.files")`` reads the metadata table ``files``, a location ``load("/lake/events#files")``;
-    - ``columns`` (comma-separated, also metadata columns such as ``_file``), ``filter``, ``case-sensitive``.
+    - ``columns`` (comma-separated, also metadata columns such as ``_file``), ``filter``, ``case-sensitive``;
+    - ``split-size``, ``lookback`` and ``file-open-cost``, the sizes of tasks.
 
     Options of writes: ``overwrite-mode`` (``static`` or ``dynamic``), and those of :func:`icefloe.spark.write` that need no shuffle:
     ``overwrite-filter``, ``isolation-level``, ``branch``, ``merge-schema``, ``target-file-size-bytes`` and others.

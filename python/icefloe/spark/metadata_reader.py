@@ -9,7 +9,7 @@ from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from icefloe.catalog import load_catalog
 from icefloe.spark.metadata_tables import METADATA_TABLES, spark_schema
-from icefloe.spark.table_options import TABLE_OPTIONS, VERSION_OPTIONS, TableOptions, check_options
+from icefloe.spark.table_options import SPEED_OPTIONS, TABLE_OPTIONS, VERSION_OPTIONS, TableOptions, check_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _LEAST_PARTS = 3
 _MARK = "#"
-_OPTIONS = (*TABLE_OPTIONS, *VERSION_OPTIONS, "columns", "filter", "case-sensitive")
+_OPTIONS = (*TABLE_OPTIONS, *VERSION_OPTIONS, *SPEED_OPTIONS, "columns", "filter", "case-sensitive")
 
 
 def metadata_scan(options: TableOptions) -> MetadataScan | None:

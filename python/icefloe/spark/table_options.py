@@ -1,6 +1,7 @@
 """The options of the data source, and the table and scan that they describe.
 
 A data source gets option names in lower case. Unknown options are errors: a misspelt ``snapshot-id`` must not read other rows.
+Options of the Java runtime that change only its speed are accepted: ``HINTS``.
 """
 
 from __future__ import annotations
@@ -9,9 +10,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from icefloe.catalog import load_catalog
+from icefloe.conversions.temporal import timestamp_nanos_from_text
 from icefloe.exceptions import ValidationError
 from icefloe.spark.writer.commit import SNAPSHOT_PROPERTY
 from icefloe.spark.writer.options import REFUSED, WRITE_OPTIONS, refused, spelled
+from icefloe.table.scan.options import BATCH_SIZE_OPTION, LOOKBACK_OPTION, OPEN_FILE_COST_OPTION, SPLIT_SIZE_OPTION
 from icefloe.table.static import StaticTable
 
 if TYPE_CHECKING:
@@ -21,13 +24,28 @@ if TYPE_CHECKING:
     from icefloe.table.scan import DataScan, IncrementalAppendScan, IncrementalChangelogScan
 
 CATALOG_PREFIX = "catalog."
-VERSION_OPTIONS = ("snapshot-id", "as-of-timestamp", "branch", "tag", "versionasof")
+VERSION_OPTIONS = ("snapshot-id", "as-of-timestamp", "branch", "tag", "versionasof", "timestampasof")
 RANGE_OPTIONS = ("start-snapshot-id", "end-snapshot-id", "start-timestamp", "end-timestamp")
 CHANGE_OPTIONS = ("changes", "compute-updates", "identifier-columns", "net-changes")
-READ_OPTIONS = (*VERSION_OPTIONS, *RANGE_OPTIONS, *CHANGE_OPTIONS, "columns", "filter", "case-sensitive")
+TASK_SIZE_OPTIONS = (SPLIT_SIZE_OPTION, LOOKBACK_OPTION, OPEN_FILE_COST_OPTION)
+"""Options of the sizes of tasks, which replace table properties for one read."""
+HINTS = ("vectorization-enabled", BATCH_SIZE_OPTION, "locality")
+"""Options of the Java runtime's readers that have no effect here; the page "Spark" has the reasons."""
+SPEED_OPTIONS = (*TASK_SIZE_OPTIONS, *HINTS)
+"""Options that change no row of a read."""
+READ_OPTIONS = (
+    *VERSION_OPTIONS,
+    *RANGE_OPTIONS,
+    *CHANGE_OPTIONS,
+    *SPEED_OPTIONS,
+    "columns",
+    "filter",
+    "case-sensitive",
+)
 TABLE_OPTIONS = ("path", "table", "catalog")
 _OF_READS = (*TABLE_OPTIONS, *READ_OPTIONS)
 _OF_WRITES = (*TABLE_OPTIONS, *WRITE_OPTIONS, "overwrite-mode")
+_NANOS_PER_MILLI = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,8 +114,8 @@ class TableOptions:
         """Return the scan that the read options describe.
 
         Raises:
-            ValidationError: There is more than one of ``snapshot-id``, ``as-of-timestamp``, ``branch``, ``tag`` and
-                ``versionAsOf``, or one of them beside a range of snapshots or ``changes``, or an option of writes.
+            ValidationError: There is more than one of ``snapshot-id``, ``as-of-timestamp``, ``branch``, ``tag``, ``versionAsOf`` and
+                ``timestampAsOf``, or one of them beside a range of snapshots or ``changes``, or an option of writes.
         """
         of_writes = [key for key in self.others if key in _OF_WRITES or key.startswith(SNAPSHOT_PROPERTY)]
         check_options("a read", of_writes, _OF_READS)
@@ -108,7 +126,11 @@ class TableOptions:
             scan = scan.filter(self.others["filter"])
         if "case-sensitive" in self.others:
             scan = scan.with_case_sensitive(self.flag("case-sensitive"))
-        return scan
+        return scan.update(options={**scan.options, **self.task_sizes()})
+
+    def task_sizes(self) -> dict[str, str]:
+        """Return the options of the sizes of tasks, as options of a scan."""
+        return {key: self.others[key] for key in TASK_SIZE_OPTIONS if key in self.others}
 
     def check_write(self) -> None:
         """Check that no option is one of reads alone.
@@ -185,9 +207,25 @@ class TableOptions:
 def _at_version(scan: DataScan, key: str, value: str) -> DataScan:
     if key == "as-of-timestamp":
         return scan.as_of(whole_number(key, value))
+    if key == "timestampasof":
+        return scan.as_of(_milliseconds(value))
     if key == "snapshot-id" or (key == "versionasof" and value.lstrip("-").isdigit()):
         return scan.update(snapshot_id=whole_number(key, value))
     return scan.use_ref(value)
+
+
+def _milliseconds(time: str) -> int:
+    """Return the milliseconds since the epoch of a time with its offset; Spark plans a data source without the session's time zone."""
+    try:
+        nanos, has_offset = timestamp_nanos_from_text(time.strip())
+    except ValidationError:
+        has_offset = False
+    if not has_offset:
+        raise ValidationError(
+            f"option timestampAsOf: expected a time with its offset from UTC, such as 2026-01-31 12:00:00+01:00, got {time!r}: add the "
+            "offset, or pass as-of-timestamp in milliseconds since the epoch"
+        )
+    return nanos // _NANOS_PER_MILLI
 
 
 def check_options(use: str, given: Iterable[str], known: Collection[str]) -> None:

@@ -56,6 +56,17 @@ def test_limits_cut_micro_batches_at_files(table, options, limit, value, sizes):
     assert sorted(chain.from_iterable(found)) == list(range(16))
 
 
+@pytest.mark.parametrize("changes", ["false", "true"])
+def test_split_size_cuts_a_micro_batch_into_tasks(table, options, changes):
+    table.append(numbered(0, 8, kinds=4))
+
+    def tasks(**given):
+        query = Query({**options, "changes": changes, **{key.replace("_", "-"): value for key, value in given.items()}})
+        return len(query.reader.partitions(*query.next_end()))
+
+    assert tasks(split_size="1", locality="true") > tasks(vectorization_enabled="false")
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_random_limits_restarts_and_repeats_lose_and_double_no_row(table, options, seed):
     chance = random.Random(seed)

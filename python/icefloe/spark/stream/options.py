@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from icefloe.exceptions import ValidationError
 from icefloe.spark.stream.limits import Limits
-from icefloe.spark.table_options import TABLE_OPTIONS, TableOptions, check_options, whole_number
+from icefloe.spark.table_options import SPEED_OPTIONS, TABLE_OPTIONS, TableOptions, check_options, whole_number
 from icefloe.spark.writer.commit import SNAPSHOT_PROPERTY, summary_properties
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ _READ = (
     "case-sensitive",
     START_SNAPSHOT,
     *_CHANGES,
+    *SPEED_OPTIONS,
     *STREAM_READ_OPTIONS,
 )
 TABLE_UUID = "table-uuid"

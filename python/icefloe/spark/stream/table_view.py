@@ -78,7 +78,7 @@ class TableView:
 
     def scan_options(self) -> ScanOptions:
         """Return the sizes of tasks."""
-        return ScanOptions({}, self.table.properties)
+        return ScanOptions(self.options.table.task_sizes(), self.table.properties)
 
     def _check_columns(self, table: Table) -> None:
         """Raise if the columns are no longer those of the stream: their ids, names or types."""
