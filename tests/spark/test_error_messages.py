@@ -23,6 +23,7 @@ from icefloe.spark.types.uuid_text import text_to_uuid
 from icefloe.table import StaticTable
 from icefloe.types import LongType, NestedField, StringType, TimeType
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 from pyspark.sql import types as T  # noqa: N812  the name everyone uses
 
 from tests.spark.raised_texts import raised_texts, texts_without_a_case
@@ -165,6 +166,9 @@ class Cases:
             "delete of no condition": lambda: icefloe.spark.delete_from(self.table, None, spark=self.spark),
             "update of a struct with other fields": lambda: icefloe.spark.update(
                 self.places(), {"place": "struct(id)"}, spark=self.spark
+            ),
+            "delete of a condition that is not deterministic": lambda: icefloe.spark.delete_from(
+                self.table, F.rand() < 1, spark=self.spark
             ),
             "option of a time without offset": lambda: self.scan(timestampasof="2026-01-31 12:00:00"),
             "option of no number": lambda: self.scan(snapshot_id="new"),

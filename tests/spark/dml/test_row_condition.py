@@ -70,3 +70,38 @@ def test_update_refuses_aggregates(spark, table, values, where):
     with pytest.raises(ValidationError, match=r"update, .*: expected an expression over one row, got an aggregate"):
         icefloe.spark.update(table, values, where(), spark=spark)
     assert ids(table) == list(range(20))
+
+
+@pytest.mark.parametrize("condition", [lambda: "rand() < 0.5", lambda: F.rand() < 2, lambda: F.col("id") < F.rand()])
+def test_a_condition_that_changes_from_one_evaluation_to_the_next_is_refused(spark, table, condition):
+    source = spark.range(5).withColumn("name", F.lit("x"))
+    operations = (
+        lambda: icefloe.spark.delete_from(table, condition(), spark=spark),
+        lambda: icefloe.spark.update(table, {"name": "'x'"}, condition(), spark=spark),
+    )
+    if isinstance(condition(), str) or "id" not in str(condition()):
+        merge = icefloe.spark.merge_into(table, source, ["id"])
+        operations += (
+            lambda: merge.when_matched_delete(condition()).execute(),
+            lambda: icefloe.spark.merge_into(table, source, ["id"]).when_not_matched_insert_all(condition()).execute(),
+        )
+    for operation in operations:
+        with pytest.raises(ValidationError, match=r"condition: the condition is not deterministic; expected .* got "):
+            operation()
+    assert ids(table) == list(range(20))
+
+
+def test_merge_refuses_a_join_condition_that_changes_from_one_evaluation_to_the_next(spark, table):
+    merge = icefloe.spark.merge_into(table, spark.range(5), "target.id = source.id AND rand() < 0.5")
+    with pytest.raises(ValidationError, match=r"merge, on: the condition is not deterministic; expected .* got "):
+        merge.when_matched_delete().execute()
+    assert ids(table) == list(range(20))
+
+
+def test_values_that_are_not_deterministic_and_conditions_by_functions_are_accepted(spark, table):
+    def odd(name):
+        return F.udf(lambda value: value % 2 == 1, "boolean")(F.col(name))
+
+    assert icefloe.spark.update(table, {"name": F.uuid()}, odd("id"), spark=spark).rows_updated == 10
+    merge = icefloe.spark.merge_into(table, spark.range(10), ["id"]).when_matched_delete(odd("target.id"))
+    assert merge.execute().rows_deleted == 5

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from icefloe.exceptions import ValidationError
-from icefloe.spark.statements.determinism import calls_function
+from icefloe.spark.dml.determinism import calls_function
 
 MERGE = "MERGE INTO {t} AS t USING (SELECT 1L AS id, 'x' AS name) AS s ON t.id = s.id "
 REFUSED = (

@@ -14,6 +14,7 @@ from pyspark.sql.types import NullType, StructType
 from icefloe.conversions import temporal
 from icefloe.exceptions import ResolveError, SchemaMismatchError, ValidationError
 from icefloe.expressions.literals import DateLiteral, Literal, TimestampLiteral, UUIDLiteral
+from icefloe.spark.dml.determinism import check_deterministic_rows
 from icefloe.spark.types.conform import column_of, fits_by_name
 from icefloe.spark.types.nullability import nullable
 from icefloe.spark.types.struct_order import has_struct, in_order_of, names_match
@@ -75,12 +76,13 @@ def check_clauses(clauses: Clauses, struct: Any, frames: Mapping[Match, DataFram
 
     Raises:
         ResolveError: A name is no column.
-        ValidationError: Spark refuses a text for another reason, or a condition is not boolean.
+        ValidationError: Spark refuses a text for another reason, or a condition is not boolean or not deterministic.
     """
     for clause in clauses.in_order:
         frame = frames[clause.match]
         if clause.condition is not None:
             _check(frame, clause.condition, f"{clause.label}, condition")
+            check_deterministic_rows(frame, as_column(clause.condition), clause.condition, clause.label)
         check_values(clause, struct, frame)
 
 

@@ -21,6 +21,7 @@ from icefloe.spark.dml.clause_columns import (
     refusal,
     values_by_clause,
 )
+from icefloe.spark.dml.determinism import check_deterministic
 from icefloe.spark.dml.row_changes import RowChanges
 from icefloe.spark.dml.value_bytes import row_bytes
 from icefloe.spark.reader.frame import located_frame
@@ -279,7 +280,7 @@ def merged(target: PlannedTarget, source: MergeSource, clauses: Clauses) -> Iter
 
 
 def _check_pairs(located: DataFrame, rows: DataFrame, further: FurtherCondition | None) -> None:
-    """Check that Spark accepts the condition of a merge on pairs of rows; no job runs."""
+    """Check that Spark accepts the condition of a merge on pairs of rows, and that it is deterministic; no job runs."""
     if further is None:
         return
     try:
@@ -288,6 +289,7 @@ def _check_pairs(located: DataFrame, rows: DataFrame, further: FurtherCondition 
     except AnalysisException as error:
         instead = f", or on=[{further.text!r}] for equal columns" if further.text.isidentifier() else ""
         raise refusal(error, f"merge, on {further.text!r}", instead) from error
+    check_deterministic(lambda: located.join(rows, F.expr(further.text)), further.text, "merge, on")
 
 
 def _matched(located: DataFrame, source: MergeSource, clauses: Sequence[Clause], struct: Any) -> DataFrame:

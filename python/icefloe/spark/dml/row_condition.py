@@ -12,6 +12,7 @@ from icefloe.exceptions import ResolveError, ValidationError
 from icefloe.expressions import BooleanExpression
 from icefloe.expressions.filter import Filter
 from icefloe.spark.dml.clause_columns import check_condition
+from icefloe.spark.dml.determinism import check_deterministic_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -70,9 +71,10 @@ class RowCondition:
 
         Raises:
             ResolveError: The condition names an unknown column.
-            ValidationError: The condition is not boolean.
+            ValidationError: The condition is not boolean, or not deterministic.
         """
         if self.column is None:
             return located
         check_condition(located, self.column, f"{label}, condition")
+        check_deterministic_rows(located, self.column, self.column, label)
         return located.where(self.column)

@@ -9,13 +9,13 @@ from pyspark.errors import AnalysisException
 from icefloe.exceptions import ResolveError, ValidationError
 from icefloe.expressions import AlwaysTrue
 from icefloe.spark.dml.delete import delete_from
+from icefloe.spark.dml.determinism import check_deterministic
 from icefloe.spark.dml.located_rows import delete_located, update_located
 from icefloe.spark.dml.target import plan_target
 from icefloe.spark.lexer import Cursor, words_of
 from icefloe.spark.reader.frame import located_frame
 from icefloe.spark.reader.native import FILE, POSITION
 from icefloe.spark.statements.assignment import stored
-from icefloe.spark.statements.determinism import check_deterministic
 from icefloe.spark.statements.qualified_columns import with_alias
 from icefloe.spark.statements.query import frame_of_query, pushdown_of, single_table
 from icefloe.spark.statements.set_clause import set_values

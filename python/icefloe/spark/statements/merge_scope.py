@@ -11,10 +11,10 @@ from pyspark.sql import types as spark_types
 from sqlglot import exp
 
 from icefloe.exceptions import FeatureUnsupportedError, ResolveError, SchemaMismatchError
+from icefloe.spark.dml.determinism import calls_function, check_deterministic_pairs
 from icefloe.spark.statements.assignment import stored
 from icefloe.spark.statements.catalog_functions import with_catalog_functions
 from icefloe.spark.statements.column_names import column_named, folded
-from icefloe.spark.statements.determinism import calls_function, check_deterministic_pairs
 from icefloe.spark.statements.parsed_query import parsed
 from icefloe.spark.types.conform import fits, quoted
 

@@ -9,8 +9,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import ValidationError
+from icefloe.spark.dml.determinism import calls_function
 from icefloe.spark.sql_functions import registered
-from icefloe.spark.statements.determinism import calls_function
 
 if TYPE_CHECKING:
     from collections.abc import Callable

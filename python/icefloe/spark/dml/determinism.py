@@ -14,12 +14,14 @@ from icefloe.spark.lexer import words_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 _NO_FUNCTIONS = (
     *("ALL", "AND", "ANY", "AS", "BETWEEN", "BY", "CASE", "ELSE", "EXISTS", "FROM", "IN", "LIKE", "NOT", "ON", "OR"),
     *("SELECT", "SOME", "THEN", "VALUES", "WHEN", "WHERE"),
 )
+# A name that is no column of a table, so that names in conditions stay unambiguous beside it.
+_BESIDE = "__icefloe_beside"
 _REFUSED = "INVALID_NON_DETERMINISTIC_EXPRESSIONS"
 
 
@@ -31,7 +33,7 @@ def calls_function(condition: str) -> bool:
     )
 
 
-def check_deterministic(joined: Callable[[], DataFrame], condition: str, label: str) -> None:
+def check_deterministic(joined: Callable[[], DataFrame], condition: str | Column, label: str) -> None:
     """Check that a condition has the same value at each evaluation; no job runs.
 
     Args:
@@ -42,7 +44,7 @@ def check_deterministic(joined: Callable[[], DataFrame], condition: str, label: 
     Raises:
         ValidationError: The condition calls a function such as `rand`.
     """
-    if not calls_function(condition):
+    if isinstance(condition, str) and not calls_function(condition):
         return
     try:
         # Over Spark Connect, reading the schema makes Spark analyse the condition.
@@ -55,6 +57,20 @@ def check_deterministic(joined: Callable[[], DataFrame], condition: str, label: 
             f"{label}: the condition is not deterministic; expected a condition with the same value at each evaluation, got {condition}: "
             "compute the values in a query, and write them to a table or cache them with CACHE TABLE ... AS"
         ) from error
+
+
+def check_deterministic_rows(rows: DataFrame, column: Column, condition: str | Column, label: str) -> None:
+    """Check a condition on the rows of a frame; see :func:`check_deterministic`.
+
+    Args:
+        rows: Rows.
+        column: The condition as a column of the rows.
+        condition: The condition as it is given, for errors.
+        label: The operation and the clause, for errors.
+    """
+    check_deterministic(
+        lambda: rows.join(rows.sparkSession.range(1).toDF(_BESIDE), column), condition, f"{label}, condition"
+    )
 
 
 def check_deterministic_pairs(pairs: DataFrame, rewritten: str, condition: str, label: str) -> None:
