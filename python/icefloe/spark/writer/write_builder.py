@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from pyspark.sql import Column
+
 from icefloe.arguments import checked_text
 from icefloe.catalog.catalog import Catalog
 from icefloe.exceptions import ValidationError
@@ -13,6 +15,7 @@ from icefloe.spark.arguments import checked_frame
 from icefloe.spark.session import current_user, is_case_sensitive
 from icefloe.spark.types.from_spark import schema_from_spark
 from icefloe.spark.types.nullability import nullable
+from icefloe.spark.writer.column_filter import filter_of_column
 from icefloe.spark.writer.commit import FileChange, WriteMode, summary_properties
 from icefloe.spark.writer.options import checked_options, option_text
 from icefloe.spark.writer.partition_text import partition_spec
@@ -26,7 +29,7 @@ from icefloe.table.write.isolation import Isolation
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import DataFrame
     from typing_extensions import Self
 
     from icefloe.table import CreateTableTransaction, ReplaceTableTransaction
@@ -130,22 +133,23 @@ class WriteBuilder:
         """Append the rows. Errors are those of :func:`icefloe.spark.write`."""
         self._write("append", {})
 
-    def overwrite(self, condition: str | BooleanExpression) -> None:
+    def overwrite(self, condition: str | BooleanExpression | Column) -> None:
         """Replace the rows of a filter by the rows of the frame.
 
         Args:
-            condition: Filter, as text or expression; each data file must have only rows that match, or none.
+            condition: Filter, as text or expression, or comparisons of Spark columns with literals, such as ``F.col("id") > 3``; each
+                data file must have only rows that match, or none.
 
         Raises:
             ValidationError: The condition is no filter, or matches some rows of a file.
         """
-        if isinstance(condition, BooleanExpression):
-            self._write("overwrite", {}, condition)
-        elif isinstance(condition, str):
+        if isinstance(condition, str):
             self._write("overwrite", {"overwrite-filter": condition})
+        elif isinstance(condition, BooleanExpression | Column):
+            self._write("overwrite", {}, condition)
         else:
             raise ValidationError(
-                f"overwrite: expected a filter as text or expression, got {condition!r}: write a condition of Spark as text, such as 'id = 1'"
+                f"overwrite: expected a filter as text, expression or Spark column, got {condition!r}: write a text, such as 'id = 1'"
             )
 
     def overwrite_partitions(self) -> None:
@@ -178,7 +182,9 @@ class WriteBuilder:
 
     # ---- parts
 
-    def _write(self, mode: WriteMode, extra: Mapping[str, str], row_filter: BooleanExpression | None = None) -> None:
+    def _write(
+        self, mode: WriteMode, extra: Mapping[str, str], row_filter: BooleanExpression | Column | None = None
+    ) -> None:
         if self._partitioning or self._properties:
             raise ValidationError(
                 "write_to: the table's definition is not changed; expected create(), replace() or create_or_replace() after "
@@ -186,6 +192,8 @@ class WriteBuilder:
             )
         checked = checked_options(mode, {**self._options, **extra})
         table = self._table if isinstance(self._table, Table) else self._catalog_of_name().load_table(self._table)
+        if isinstance(row_filter, Column):
+            row_filter = filter_of_column(row_filter, table.schema())
         change = replace(file_change(self._frame.sparkSession, table, mode, checked), row_filter=row_filter)
         write_to_table(self._frame, table, change)
 

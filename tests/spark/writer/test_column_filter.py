@@ -1,0 +1,72 @@
+"""`write_to(...).overwrite` with conditions of Spark columns."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import icefloe.spark
+import pytest
+from icefloe.exceptions import ValidationError
+from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
+
+DAY = dt.date(2026, 1, 2)
+ROWS = "(1L, 'a', DATE '2026-01-01', true, 1.5D), (2L, NULL, DATE '2026-01-02', false, 2.5D), (3L, 'b''c', NULL, NULL, 3.5D)"
+CONDITIONS = {
+    "id > 1": lambda: F.col("id") > 1,
+    "2 > id": lambda: F.lit(2) > F.col("id"),
+    "id >= 2 and id <= 2": lambda: F.col("id").between(2, 2),
+    "name": lambda: F.col("name") == "b'c",
+    "not the name": lambda: F.col("name") != "a",
+    "not less": lambda: ~(F.col("id") < 2),
+    "not the null": lambda: ~F.col("name").isNull(),
+    "prefix": lambda: F.col("name").startswith("b"),
+    "null": lambda: F.col("name").isNull() | F.col("day").isNull(),
+    "not null": lambda: F.col("day").isNotNull() & (F.col("id") < 3),
+    "in": lambda: F.col("id").isin(1, 3),
+    "date": lambda: F.col("day") == DAY,
+    "text of a date": lambda: F.col("day") < "2026-01-02",
+    "boolean": lambda: F.col("yes") == F.lit(True),
+    "all": lambda: F.lit(True),
+}
+
+
+@pytest.fixture
+def table(spark, new_table):
+    """A table with a data file for each row, so that each condition matches all rows of a file or none."""
+    frame = spark.sql(f"SELECT * FROM VALUES {ROWS} AS t(id, name, day, yes, x)")
+    made = new_table(frame.schema)
+    for number in (1, 2, 3):
+        icefloe.spark.write(frame.where(f"id = {number}"), made)
+    return made
+
+
+@pytest.mark.parametrize("condition", CONDITIONS.values(), ids=CONDITIONS)
+def test_overwrite_replaces_the_rows_that_spark_selects(spark, table, condition):
+    frame = icefloe.spark.read(table, spark=spark)
+    matching = {row["id"] for row in frame.where(condition()).collect()}
+    assert matching
+    new = spark.sql("SELECT 9L AS id, 'new' AS name, DATE '2026-02-01' AS day, true AS yes, 0D AS x")
+    icefloe.spark.write_to(new, table).overwrite(condition())
+    assert set(table.refresh().scan().to_arrow()["id"].to_pylist()) == {1, 2, 3} - matching | {9}
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        lambda: F.col("x") > 1,
+        lambda: F.col("id") == "1",
+        lambda: F.col("name") == 1,
+        lambda: F.col("day") == "2026-1-2",
+        lambda: F.upper("name") == "A",
+        lambda: (F.col("id") > 1) & (F.rand() < 2),
+        lambda: F.expr("id > 1"),
+        F.current_date,
+        lambda: ~F.col("id").isin(1),
+        lambda: F.col("nope") == 1,
+    ],
+)
+def test_overwrite_refuses_a_condition_whose_meaning_spark_decides(spark, table, condition):
+    write = icefloe.spark.write_to(icefloe.spark.read(table, spark=spark), table)
+    with pytest.raises(ValidationError, match=r"overwrite: expected a filter as text, or comparisons .* got Column"):
+        write.overwrite(condition())
+    assert table.refresh().scan().count() == 3
