@@ -185,6 +185,14 @@ def test_wrong_use_is_refused(frame, catalog, new_table, write, error, words):
     assert table.refresh().current_snapshot() is None
 
 
+def test_a_frame_with_a_column_twice_is_refused_by_its_name(frame, new_table):
+    table = new_table(frame.schema)
+    name = frame.columns[0]
+    with pytest.raises(SchemaMismatchError, match=f"column '{name}' occurs 2 times; expected it once"):
+        icefloe.spark.write_to(frame.select("*", name), table).append()
+    assert table.refresh().current_snapshot() is None
+
+
 def test_name_without_catalog_is_refused(frame):
     with pytest.raises(ValidationError, match="without a catalog"):
         icefloe.spark.write_to(frame, "db.t")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
@@ -44,8 +45,8 @@ def conform(
         check_ordering: Refuse columns in another order than the table's.
 
     Raises:
-        SchemaMismatchError: A column is unknown, missing, of another type, or nullable where the table requires values. The
-            message has every such column.
+        SchemaMismatchError: A column is unknown, missing, there twice, of another type, or nullable where the table requires values.
+            The message has every such column.
     """
     columns = conformed_columns(
         frame.schema, schema, check_nullability=check_nullability, check_ordering=check_ordering
@@ -103,6 +104,11 @@ def conform_schema(
     names = matched_names([field.name for field in struct.fields], [field.name for field in wanted.fields])
     used = set(names.values())
     problems = [
+        f"column {name!r} occurs {count} times; expected it once, got columns of the same name: rename or drop the others"
+        for name, count in Counter(struct.names).items()
+        if count > 1
+    ]
+    problems += [
         f"column {field.name!r} is not in the table; drop it, or add it to the table"
         for field in struct.fields
         if field.name not in used
