@@ -58,7 +58,10 @@ def test_limits_cut_micro_batches_at_files(table, options, limit, value, sizes):
 
 @pytest.mark.parametrize("changes", ["false", "true"])
 def test_split_size_cuts_a_micro_batch_into_tasks(table, options, changes):
-    table.append(numbered(0, 8, kinds=4))
+    table.append(numbered(0, 4))
+    table.append(numbered(4, 8))
+    # The changes of the oldest snapshot are the rows of all of its files.
+    expire(table, *ids_of(table)[:-1])
 
     def tasks(**given):
         query = Query({**options, "changes": changes, **{key.replace("_", "-"): value for key, value in given.items()}})

@@ -111,7 +111,6 @@ class ChangedRows:
         scan = self.view.table.incremental_changelog_scan(
             compute_updates=options.compute_updates, identifier_columns=options.identifier_columns
         )
-        scan = scan.update(options=options.table.task_sizes())
         scan = scan.select(*self.view.columns).with_case_sensitive(options.case_sensitive)
         return scan if options.row_filter is None else scan.filter(options.row_filter)
 
