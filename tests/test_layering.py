@@ -86,7 +86,7 @@ CATALOG_LAYERS = [
 
 SPARK_LAYERS = [
     {"types", "session", "lexer", "worker_process", "arguments"},
-    {"session_catalog"},
+    {"session_catalog", "session_lineage"},
     {"reader", "transform_udf"},
     {"functions", "udf_factory", "sql_functions"},
     {"writer"},

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 
 import icefloe.spark
 from icefloe.catalog import load_catalog
-from pyspark.sql import SparkSession
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
 
 url, lake = sys.argv[1:]
 spark = SparkSession.builder.remote(url).getOrCreate()
@@ -67,6 +69,39 @@ expect("types of outer columns", sql(exists), [(3,)])
 expect("deleted", sql("DELETE FROM t WHERE lake.system.bucket(16, name) = lake.system.bucket(16, 'd')"), [(0, 1, 0)])
 expect("no views", sql("DROP VIEW IF EXISTS v"), [])
 sql("USE spark_catalog.default")
+
+sql("CREATE TABLE lake.db.people (id bigint, name string)")
+spark.createDataFrame([(1, "x"), (9, "y")], "id long, name string").write.parquet(f"{lake}-arrivals")
+stream = spark.readStream.schema("id long, name string").parquet(f"{lake}-arrivals")
+upsert = "MERGE INTO lake.db.people t USING arrived s ON t.id = s.id WHEN NOT MATCHED THEN INSERT *"
+properties = dict(catalog.properties)
+
+
+def run(function: Callable[[DataFrame, int], None], checkpoint: str) -> None:
+    sink = stream.writeStream.foreachBatch(function).option("checkpointLocation", f"{lake}-{checkpoint}")
+    sink.trigger(availableNow=True).start().awaitTermination()
+
+
+def merge(rows: DataFrame, _: int) -> None:
+    rows.createOrReplaceTempView("arrived")
+    icefloe.spark.sql(rows.sparkSession, upsert)
+
+
+def merge_into_loaded_catalog(rows: DataFrame, number: int) -> None:
+    icefloe.spark.attach(rows.sparkSession, load_catalog("lake", **properties), views=False)
+    try:
+        merge(rows, number)
+    finally:
+        icefloe.spark.detach(rows.sparkSession)
+
+
+try:
+    run(merge, "without")
+    expect("foreachBatch without a catalog", "rows", "an error")
+except StreamingQueryException as error:
+    expect("advice", "load the catalog in the function, and call icefloe.spark.attach" in str(error), True)
+run(merge_into_loaded_catalog, "loaded")
+expect("merged micro-batch", sql("SELECT * FROM lake.db.people ORDER BY id"), [(1, "x"), (9, "y")])
 icefloe.spark.detach(spark)
 print("connected")
 spark.stop()

@@ -15,6 +15,7 @@ from icefloe.arguments import checked_text
 from icefloe.exceptions import ValidationError
 from icefloe.spark.session import active_session, session_key
 from icefloe.spark.session_catalog import SessionCatalog
+from icefloe.spark.session_lineage import record_session
 from icefloe.spark.statements.catalog_listing import CatalogListing
 from icefloe.spark.statements.current_namespace import current_namespace, set_current_namespace
 from icefloe.spark.statements.shown_table import ShownTable, shown_table, warn_caller
@@ -61,7 +62,7 @@ class AttachedCatalog:
         self._tables: dict[Identifier, tuple[str, str, Schema]] = {}
         self._databases: set[str] = set()
         self._database_of: dict[Identifier, str] = {}
-        self.cached: dict[Identifier, Any] = {}
+        self.cached: dict[tuple[str, Identifier], Any] = {}
 
     def refresh(self) -> None:
         """Bring the tables in Spark's own catalog up to date: tables created, dropped or changed since by others.
@@ -305,6 +306,8 @@ def attach(spark: Any, catalog: Catalog, name: str = "lake", *, views: bool = Tr
     table as ``lake_db.events``: a database of Spark's own catalog for each namespace, named after the attached name and the
     namespace's parts. Characters other than letters, digits and underscores become underscores; ``tables()`` has all names.
 
+    Functions of ``foreachBatch`` and sessions of ``newSession()`` find the catalog as well, except over Spark Connect.
+
     Plain ``spark.sql`` reads the current rows at every query, but all rows and columns of a table: no filter reaches the scan.
     Tables that cannot be loaded and namespaces that may not be listed are left out, and a Python warning names each of them.
 
@@ -350,6 +353,7 @@ def attach(spark: Any, catalog: Catalog, name: str = "lake", *, views: bool = Tr
     lake = AttachedCatalog(session, catalog, name.lower(), views=views and shared)
     lake.show()
     known[name.lower()] = lake
+    record_session(session)
     add_schema_follower(session, lake.name, lake.follow_write)
     if shared:
         from icefloe.spark.statements.table_functions import register_functions
@@ -368,10 +372,10 @@ def detach(spark: Any, name: str = "lake") -> None:
         >>> lake = icefloe.spark.attach(spark, catalog, name="mine")
         >>> icefloe.spark.detach(spark, "mine")
     """
-    known = attached_catalogs(spark)
+    known = _ATTACHED.get(session_key(active_session(spark)), {})
     if checked_text("detach, name", name).lower() not in known:
         raise ValidationError(f"detach: expected one of {', '.join(known) or 'no attached catalog'}, got {name!r}")
-    lake = _ATTACHED[session_key(active_session(spark))].pop(name.lower())
+    lake = known.pop(name.lower())
     remove_schema_follower(lake.spark, lake.name)
     current = current_namespace(lake.spark)
     if current is not None and current.catalog == lake.name:
@@ -379,9 +383,9 @@ def detach(spark: Any, name: str = "lake") -> None:
     lake.detach()
 
 
-def attached_catalogs(spark: Any) -> dict[str, AttachedCatalog]:
-    """Return the attached catalogs of a session by name."""
-    return dict(_ATTACHED.get(session_key(active_session(spark)), {}))
+def attached_by_session() -> dict[str, dict[str, AttachedCatalog]]:
+    """Return the attached catalogs of each session that has any, by the id of the session and by name."""
+    return {key: dict(lakes) for key, lakes in list(_ATTACHED.items()) if lakes}
 
 
 def _in_any_case(identifier: Identifier, listed: Iterable[Identifier]) -> Identifier | None:

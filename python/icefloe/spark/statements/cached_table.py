@@ -10,6 +10,7 @@ from pyspark import StorageLevel
 from icefloe.exceptions import FeatureUnsupportedError, NoSuchTableError, ValidationError
 from icefloe.spark.lexer import Cursor
 from icefloe.spark.reader.read import read
+from icefloe.spark.session import session_key
 from icefloe.spark.statements.statement import run
 from icefloe.spark.statements.table_clauses import properties_of
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from icefloe.spark.statements.references import Reference
     from icefloe.spark.statements.statement import Statement
     from icefloe.table import Table
+    from icefloe.typedef import Identifier
 
 _STORAGE_LEVEL = "storageLevel"
 _DEFAULT_LEVEL = "MEMORY_AND_DISK_DESER"
@@ -60,10 +62,10 @@ def cache_attached_table(statement: Statement, reference: Reference, cursor: Cur
             "caches its rows"
         )
     made = _cached(statement.spark, reference.table, level)
-    known = reference.lake.cached.get(reference.identifier)
+    known = reference.lake.cached.get(_key(statement.spark, reference))
     if known is not None and known.version == made.version and _is_cached(known):
         return
-    _replace(reference, made)
+    _replace(statement.spark, reference, made)
     if not lazy:
         made.frame.count()
 
@@ -85,7 +87,7 @@ def uncache_table(statement: Statement, text: str) -> None:
         if not if_exists:
             raise
         return
-    known = reference.lake.cached.pop(reference.identifier, None)
+    known = reference.lake.cached.pop(_key(statement.spark, reference), None)
     if known is not None:
         known.frame.unpersist()
 
@@ -102,15 +104,16 @@ def cached_rows(spark: Any, reference: Reference) -> DataFrame | None:
 
     Rows of an older version are released, and Spark caches the new ones as the query reads them.
     """
-    known = reference.lake.cached.get(reference.identifier)
+    key = _key(spark, reference)
+    known = reference.lake.cached.get(key)
     if known is None:
         return None
     if not _is_cached(known):
-        del reference.lake.cached[reference.identifier]
+        del reference.lake.cached[key]
         return None
     if known.version != _version(reference.table):
         known = _cached(spark, reference.table, known.level)
-        _replace(reference, known)
+        _replace(spark, reference, known)
     # Spark releases the rows of a DataFrame of which a view is dropped, and a query has each of its DataFrames as a view.
     return known.frame.where("true")
 
@@ -132,12 +135,18 @@ def _cached(spark: Any, table: Table, level: StorageLevel) -> CachedTable:
     return CachedTable(read(table, spark=spark), _version(table), level)
 
 
-def _replace(reference: Reference, made: CachedTable) -> None:
-    known = reference.lake.cached.get(reference.identifier)
+def _replace(spark: Any, reference: Reference, made: CachedTable) -> None:
+    key = _key(spark, reference)
+    known = reference.lake.cached.get(key)
     if known is not None:
         known.frame.unpersist()
     made.frame.persist(made.level)
-    reference.lake.cached[reference.identifier] = made
+    reference.lake.cached[key] = made
+
+
+def _key(spark: Any, reference: Reference) -> tuple[str, Identifier]:
+    """Return the key of cached rows: statements of a session cannot read a DataFrame of another one."""
+    return session_key(spark), reference.identifier
 
 
 def _version(table: Table) -> tuple[Any, ...]:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from icefloe.spark.session import session_key
+from icefloe.spark.session import is_connect, session_key
+from icefloe.spark.session_lineage import lineage
 from icefloe.spark.types.conform import quoted
 
 if TYPE_CHECKING:
     from icefloe.typedef import Identifier
 
-_CURRENT: dict[str, CurrentNamespace] = {}
+_CURRENT: dict[str, CurrentNamespace | None] = {}
+_SETTING = "spark.icefloe.namespace"
+"""The setting that the copies which Spark makes of a session begin with, as they begin with its current database."""
 _PLAIN_NAME = re.compile(r"(?!\d+$)\w+", re.ASCII)
 
 
@@ -41,7 +45,12 @@ class CurrentNamespace:
 
 def current_namespace(spark: Any) -> CurrentNamespace | None:
     """Return the current catalog and namespace of a session; None where names are relative to Spark's own."""
-    return _CURRENT.get(session_key(spark))
+    key = session_key(spark)
+    if key not in _CURRENT:
+        recorded = spark.conf.get(_SETTING, "") if len(lineage(spark)) > 1 else ""
+        catalog, *namespace = json.loads(recorded) if recorded else (None,)
+        _CURRENT[key] = None if catalog is None else CurrentNamespace(catalog, tuple(namespace))
+    return _CURRENT[key]
 
 
 def set_current_namespace(spark: Any, current: CurrentNamespace | None) -> None:
@@ -51,7 +60,10 @@ def set_current_namespace(spark: Any, current: CurrentNamespace | None) -> None:
         spark: Session.
         current: The catalog and the namespace; None to leave names to Spark.
     """
+    _CURRENT[session_key(spark)] = current
+    if is_connect(spark):
+        return
     if current is None:
-        _CURRENT.pop(session_key(spark), None)
+        spark.conf.unset(_SETTING)
     else:
-        _CURRENT[session_key(spark)] = current
+        spark.conf.set(_SETTING, json.dumps([current.catalog, *current.namespace]))

@@ -10,7 +10,7 @@ from icefloe.exceptions import FeatureUnsupportedError
 from icefloe.spark.lexer import with_backquotes, with_quoted_keywords, words_of
 from icefloe.spark.session import active_session
 from icefloe.spark.statements.alter_table import alter_table
-from icefloe.spark.statements.attached import attached_catalogs
+from icefloe.spark.statements.attached_sessions import found_catalogs
 from icefloe.spark.statements.brackets import check_one_statement
 from icefloe.spark.statements.cached_query import cache_table
 from icefloe.spark.statements.cached_table import clear_cache, uncache_table
@@ -42,6 +42,7 @@ from icefloe.spark.statements.show_create import show_create_table
 from icefloe.spark.statements.show_functions import show_functions
 from icefloe.spark.statements.show_procedures import describe_procedure, show_procedures
 from icefloe.spark.statements.statement import Statement, run
+from icefloe.spark.statements.unattached_names import run_without_catalogs
 from icefloe.spark.statements.use import set_catalog, show_current_namespace, use
 from icefloe.spark.statements.views import QUERIES, create_view, drop_view, explain
 
@@ -136,8 +137,11 @@ def sql(spark: Any, text: str, args: Mapping[str, Any] | Sequence[Any] | None = 
         >>> icefloe.spark.detach(spark)
     """
     session = active_session(spark)
-    lakes = attached_catalogs(session)
-    statement = Statement(session, lakes, References(lakes, session, current_namespace(session)), args)
+    lakes = found_catalogs(session)
+    current = current_namespace(session)
+    if current is not None and current.catalog not in lakes:
+        current = None  # the session that this one is a copy of has detached the catalog
+    statement = Statement(session, lakes, References(lakes, session, current), args)
     text = checked_text("sql", text)
     if '"' in text and statement.quotes_names():
         text = with_backquotes(text)
@@ -148,7 +152,7 @@ def sql(spark: Any, text: str, args: Mapping[str, Any] | Sequence[Any] | None = 
     named, named_text = _with_names(statement, text, words)
     named_words = words_of(named_text)
     if not words or not concerns(named, named_text, named_words, has_command=_has_command(named_words)):
-        return run(statement, text)
+        return run_without_catalogs(statement, text)
     return _run_here(named, named_text)
 
 
