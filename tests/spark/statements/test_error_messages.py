@@ -245,6 +245,9 @@ def causes(spark, lake, name):
         "attach of no catalog": lambda: icefloe.spark.attach(spark, "lake"),
         "detach of no catalog": lambda: icefloe.spark.detach(spark, "nope"),
         "option of an attached table": source_class("of_a_test", lake.catalog, identifier)({"path": "a"}).schema,
+        "stream of changes of an attached table": lambda: source_class("of_a_test", lake.catalog, identifier)(
+            {"changes": "true"}
+        ).streamReader(None),
         "name in a catalog that is not attached": lambda: icefloe.spark.sql(spark, "SELECT * FROM nope.db.t"),
         "unknown metadata table": lambda: metadata_rows(table, "nope"),
         "version of a metadata table": lambda: metadata_rows(table, "snapshots", 1),

@@ -32,6 +32,13 @@ def ids_of(table):
     return [entry.snapshot_id for entry in table.history()]
 
 
+def forget_commit(tmp_path, batch):
+    """Remove a micro-batch from Spark's log of commits, as a crash between the table's commit and Spark's leaves it."""
+    commits = tmp_path / "checkpoint" / "commits"
+    (commits / str(batch)).unlink()
+    (commits / f".{batch}.crc").unlink(missing_ok=True)
+
+
 @pytest.fixture(scope="module")
 def lake_options(catalog):
     """Return the options of the catalog."""

@@ -16,7 +16,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
-from tests.spark.stream.conftest import BY_KIND, HAS_ADMISSION_CONTROL, SCHEMA, expire, ids_of, numbered
+from tests.spark.stream.conftest import BY_KIND, HAS_ADMISSION_CONTROL, SCHEMA, expire, forget_commit, ids_of, numbered
 
 EPOCH = "spark.sql.streaming.epochId"
 
@@ -48,13 +48,6 @@ def epochs(table):
 def rows_of(table, branch=None, **scan):
     found = table.scan(**scan) if branch is None else table.scan(**scan).use_ref(branch)
     return sorted((row["id"], row["kind"]) for row in found.to_arrow().to_pylist())
-
-
-def forget_commit(tmp_path, batch):
-    """Remove a micro-batch from Spark's log of commits, as a crash between the table's commit and Spark's leaves it."""
-    commits = tmp_path / "checkpoint" / "commits"
-    (commits / str(batch)).unlink()
-    (commits / f".{batch}.crc").unlink(missing_ok=True)
 
 
 def test_pipeline_commits_each_micro_batch_once(pipeline, table, tmp_path):

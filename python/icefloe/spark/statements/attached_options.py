@@ -1,4 +1,4 @@
-"""The options of a read or write of an attached table."""
+"""The options of a read, a write or a stream of an attached table."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from icefloe.spark.table_options import TableOptions
 from icefloe.table.scan import DataScan
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from icefloe.spark.statements.catalog_recipe import CatalogRecipe
     from icefloe.table import Table
@@ -43,13 +43,16 @@ class AttachedOptions(TableOptions):
         return scan.update(ref_is_branch=True) if isinstance(scan, DataScan) else scan
 
     @staticmethod
-    def of(recipe: CatalogRecipe, identifier: Identifier, given: Mapping[str, str]) -> AttachedOptions:
+    def of(
+        recipe: CatalogRecipe, identifier: Identifier, given: Mapping[str, str], *, also: Collection[str] = ()
+    ) -> AttachedOptions:
         """Return the checked options of a table.
 
         Args:
             recipe: Catalog of the table.
             identifier: Identifier of the table.
             given: Options of the query, by name in lower case.
+            also: Names of further options, as for ``TableOptions.parse``.
 
         Raises:
             ValidationError: An option is unknown.
@@ -59,7 +62,7 @@ class AttachedOptions(TableOptions):
             table=name,
             catalog=recipe.name,
             catalog_properties={},
-            others=TableOptions.parse({**given, "table": name}).others,
+            others=TableOptions.parse({**given, "table": name}, also=also).others,
             recipe=recipe,
             identifier=identifier,
         )

@@ -13,10 +13,14 @@ from icefloe.exceptions import ValidationError
 from icefloe.spark.statements.catalog_recipe import CatalogRecipe
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from pyspark.sql.datasource import DataSourceArrowWriter, DataSourceReader
 
     from icefloe.catalog import Catalog
     from icefloe.spark.statements.attached_options import AttachedOptions
+    from icefloe.spark.stream.sink import IcefloeStreamWriter
+    from icefloe.spark.stream.source import IcefloeStreamReader
     from icefloe.typedef import Identifier
 
 # Properties of the entry in Spark's catalog, which Spark passes as options when it infers a schema.
@@ -25,7 +29,7 @@ _CHOSEN = ("table", "path", "catalog")
 
 
 class AttachedSource(DataSource):
-    """Reads and writes of one table. Subclasses name the table; options of the query choose a version, a filter and columns."""
+    """Reads, writes and streams of one table. Subclasses name the table; options of the query choose a version, a filter and columns."""
 
     recipe: CatalogRecipe
     identifier: Identifier
@@ -48,7 +52,30 @@ class AttachedSource(DataSource):
 
         return IcefloeWriter.make(self._options(), schema, overwrite=overwrite)
 
-    def _options(self) -> AttachedOptions:
+    def streamReader(self, schema: Any) -> IcefloeStreamReader:  # noqa: N802  Spark's name
+        """Return a reader of a stream."""
+        from icefloe.spark.stream.admission import check_limits
+        from icefloe.spark.stream.options import STREAM_READ_OPTIONS, SourceOptions
+        from icefloe.spark.stream.source import IcefloeStreamReader
+
+        options = SourceOptions.of(self._options(also=STREAM_READ_OPTIONS))
+        if options.changes:
+            raise ValidationError(
+                "option changes: Spark's entry of an attached table has no columns for changes; expected a stream of appended rows, got "
+                'changes=true: use spark.readStream.format("icefloe")'
+            )
+        check_limits(options.limits)
+        return IcefloeStreamReader(options, schema)
+
+    def streamWriter(self, schema: Any, overwrite: bool) -> IcefloeStreamWriter:  # noqa: N802
+        """Return a writer of a stream after a check that the rows fit the table; ``overwrite`` is the output mode complete."""
+        from icefloe.spark.stream.options import STREAM_WRITE_OPTIONS, SinkOptions
+        from icefloe.spark.stream.sink import IcefloeStreamWriter
+
+        options = SinkOptions.of(self._options(also=STREAM_WRITE_OPTIONS))
+        return IcefloeStreamWriter(options, schema, overwrite=overwrite)
+
+    def _options(self, also: Collection[str] = ()) -> AttachedOptions:
         from icefloe.spark.statements.attached_options import AttachedOptions
 
         given = {key.lower(): value for key, value in self.options.items() if key.lower() not in _OF_SPARK}
@@ -57,7 +84,7 @@ class AttachedSource(DataSource):
             raise ValidationError(
                 f"option {chosen[0]}: an attached table is fixed; expected other options, got {chosen[0]}"
             )
-        return AttachedOptions.of(self.recipe, self.identifier, given)
+        return AttachedOptions.of(self.recipe, self.identifier, given, also=also)
 
 
 def source_class(name: str, catalog: Catalog, identifier: Identifier) -> type[AttachedSource]:

@@ -36,7 +36,8 @@ _READ = (
 TABLE_UUID = "table-uuid"
 _CHECKPOINT = "checkpointlocation"
 _SPARKS = (_CHECKPOINT, "queryname")
-_WRITE = (*TABLE_OPTIONS, "branch", "fanout-enabled", TABLE_UUID, *_SPARKS)
+STREAM_WRITE_OPTIONS = ("fanout-enabled", TABLE_UUID, *_SPARKS)
+_WRITE = (*TABLE_OPTIONS, "branch", *STREAM_WRITE_OPTIONS)
 _STARTS = (FROM, FROM_TIMESTAMP, START_SNAPSHOT)
 
 
@@ -81,7 +82,11 @@ class SourceOptions:
         Raises:
             ValidationError: An option is unknown, has a wrong value or contradicts another.
         """
-        table = TableOptions.parse(options, also=STREAM_READ_OPTIONS)
+        return SourceOptions.of(TableOptions.parse(options, also=STREAM_READ_OPTIONS))
+
+    @staticmethod
+    def of(table: TableOptions) -> SourceOptions:
+        """Return the checked options of a source whose names are known; see :meth:`parse`."""
         given = table.others
         check_options("a streaming read", given, _READ)
         starts = [key for key in _STARTS if key in given]
@@ -144,7 +149,11 @@ class SinkOptions:
         Raises:
             ValidationError: An option is unknown or has a wrong value, or the table is given by its location.
         """
-        table = TableOptions.parse(options, also=("fanout-enabled", TABLE_UUID, *_SPARKS))
+        return SinkOptions.of(TableOptions.parse(options, also=STREAM_WRITE_OPTIONS))
+
+    @staticmethod
+    def of(table: TableOptions) -> SinkOptions:
+        """Return the checked options of a sink whose names are known; see :meth:`parse`."""
         own = [key for key in table.others if not key.startswith(SNAPSHOT_PROPERTY)]
         check_options("a streaming write", own, _WRITE)
         _flag(table.others, "fanout-enabled")
