@@ -76,6 +76,14 @@ class TableOptions:
             ValidationError: No table is given, or an option is unknown.
         """
         given = {spelled(key.lower()): value for key, value in options.items()}
+        table = given.get("table") or given.get("path")
+        if table is None:
+            raise ValidationError(
+                'table: expected an identifier or location, as in spark.read.format("icefloe").load("db.events"), got none: a table that '
+                'spark.sql("CREATE TABLE ... USING icefloe") made is an entry of Spark\'s own catalog without an Iceberg table; drop the '
+                'entry with spark.sql("DROP TABLE ..."), and create the table with icefloe.spark.sql(spark, "CREATE TABLE '
+                'lake.db.events ...") in an attached catalog'
+            )
         known = {*_OF_READS, *_OF_WRITES, *also}
         unknown = [key for key in given if key not in known and not key.startswith((CATALOG_PREFIX, SNAPSHOT_PROPERTY))]
         if unknown and unknown[0] in REFUSED:
@@ -84,11 +92,6 @@ class TableOptions:
             raise ValidationError(
                 f"options: unknown option; expected {', '.join(sorted(known))}, catalog.<key> or snapshot-property.<key>, got "
                 f"{unknown[0]!r}"
-            )
-        table = given.get("table") or given.get("path")
-        if table is None:
-            raise ValidationError(
-                'table: expected an identifier or location, as in spark.read.format("icefloe").load("db.events"), got none'
             )
         properties = {
             key.removeprefix(CATALOG_PREFIX): value for key, value in given.items() if key.startswith(CATALOG_PREFIX)
