@@ -27,10 +27,11 @@ from icefloe.exceptions import FeatureUnsupportedError, ValidationError, Validat
 from icefloe.schema import Schema
 from icefloe.spark.metadata_reader import MetadataReader, metadata_scan
 from icefloe.spark.metadata_tables import spark_schema
+from icefloe.spark.reader.audited_task import AuditedTask, read_tasks
 from icefloe.spark.reader.changes import ChangeTask, change_tasks
 from icefloe.spark.reader.read_task import ReadTask
 from icefloe.spark.session import active_session
-from icefloe.spark.table_options import TableOptions
+from icefloe.spark.table_options import VERSION_OPTIONS, TableOptions
 from icefloe.spark.types.conform import conform_schema, matched_names
 from icefloe.spark.types.exact_names import check_names_in_task
 from icefloe.spark.types.nullability import check_not_null
@@ -48,7 +49,7 @@ from icefloe.spark.writer.options import WRITE_OPTIONS, checked_options, flag
 from icefloe.spark.writer.schema_merge import merge_schema
 from icefloe.spark.writer.wap import AuditSettings, audited_destination
 from icefloe.spark.writer.write_task import WriteDataFiles, collected, data_task
-from icefloe.table.scan import IncrementalChangelogScan
+from icefloe.table.scan import DataScan, IncrementalChangelogScan
 from icefloe.table.scan.change_rows import CHANGE_COLUMNS
 from icefloe.table.scan.task_group import batch_to_ipc
 
@@ -93,6 +94,7 @@ class IcefloeDataSource(DataSource):
 
     - ``snapshot-id``, ``as-of-timestamp`` (milliseconds), ``branch``, ``tag``, ``versionAsOf`` (a snapshot id, branch or tag) or
       ``timestampAsOf`` (a time with its offset from UTC);
+      without them the branch of the session's ``spark.wap.branch`` where the table has ``write.wap.enabled``, else main;
     - ``start-snapshot-id`` (exclusive) and ``end-snapshot-id``: rows that were appended between them;
     - ``changes`` = ``true``: the rows of :func:`icefloe.spark.changes`, between the same ids or ``start-timestamp`` and
       ``end-timestamp``, with ``compute-updates``, ``identifier-columns`` and ``net-changes``;
@@ -174,8 +176,10 @@ class IcefloeReader(DataSourceReader):
         self._options = options
         self._schema = schema
 
-    def partitions(self) -> Sequence[ReadTask | ChangeTask]:
+    def partitions(self) -> Sequence[ReadTask | AuditedTask | ChangeTask]:
         """Plan the scan and return its tasks, up to the split size each, or the tasks of its changes.
+
+        Without a version, the tasks read the branch of the session's ``spark.wap.branch`` where the table has ``write.wap.enabled``.
 
         Raises:
             ValidationError: The schema that the user passed has another type for a column, or NOT NULL for an optional column.
@@ -187,13 +191,15 @@ class IcefloeReader(DataSourceReader):
         )
         if isinstance(scan, IncrementalChangelogScan):
             return change_tasks(scan)
-        return [ReadTask(group) for group in scan.plan_tasks()]
+        if not isinstance(scan, DataScan):
+            return [ReadTask(group) for group in scan.plan_tasks()]
+        return read_tasks(scan, of_version=any(key in self._options.others for key in VERSION_OPTIONS))
 
     def read(self, partition: InputPartition | None) -> Iterator[pa.RecordBatch]:
         """Yield the rows of one task; of a scan without tasks Spark reads None, since 4.2 a partition of None."""
         if partition is None or (type(partition) is InputPartition and partition.value is None):
             return iter(())
-        if not isinstance(partition, (ReadTask, ChangeTask)):
+        if not isinstance(partition, (ReadTask, AuditedTask, ChangeTask)):
             raise ValidationError(
                 f"partition: expected a ReadTask or ChangeTask of this reader, got a {type(partition).__name__}"
             )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pyspark import TaskContext
+
 from icefloe.table.properties.definitions import WAP_ENABLED
 
 if TYPE_CHECKING:
@@ -23,3 +25,12 @@ def audit_branch(spark: Any, metadata: TableMetadata) -> str | None:
         return None
     branch: str | None = spark.conf.get(BRANCH, None)
     return branch if branch is not None and branch in metadata.refs else None
+
+
+def audit_branch_of_task() -> str | None:
+    """Return the setting of the session that runs this task; None outside of a task.
+
+    Spark hands the session's settings to tasks as local properties, and to no other process of a data source.
+    """
+    context = TaskContext.get()
+    return None if context is None else context.getLocalProperty(BRANCH)
