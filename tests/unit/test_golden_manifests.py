@@ -63,6 +63,9 @@ def test_lists_are_read_as_the_reference_reads_them(case: dict[str, Any]) -> Non
     assert [{key: row[key] for key in expected[0]} for row in found] == expected
 
 
+STATISTICS = ("column_sizes", "value_counts", "null_value_counts", "nan_value_counts", "lower_bounds", "upper_bounds")
+
+
 def located(manifests: pa.RecordBatch) -> pa.RecordBatch:
     """Return a list's manifests where they are stored; the list has their names alone."""
     paths = pa.array([str(GOLDEN / path) for path in manifests["manifest_path"].to_pylist()])
@@ -78,6 +81,19 @@ def test_entries_are_read_as_the_reference_reads_them(case: dict[str, Any], keep
     if keep == "live":
         expected = [entry for entry in expected if entry["status"] != 2]
     assert [plain(entry) for entry in entries] == expected
+
+
+@pytest.mark.parametrize("case", LISTS, ids=lambda case: case["list"])
+def test_entries_without_statistics_are_the_same_otherwise(case: dict[str, Any]) -> None:
+    manifests = located(_core.read_manifest_list(IO, str(GOLDEN / case["list"])))
+    every, fewer = (
+        _core.read_manifest(IO, manifests, schema=SCHEMA, specs=json.dumps(SPECS), keep="all", statistics=known)
+        for known in (True, False)
+    )
+    assert fewer.schema == every.schema
+    for name in every.column_names:
+        expected = pa.nulls(every.num_rows, every[name].type) if name in STATISTICS else every[name].combine_chunks()
+        assert fewer[name].combine_chunks() == expected
 
 
 def plan(**source: Any) -> _core.ScanPlan:

@@ -30,11 +30,14 @@ def write_manifests(
         ValidationError: An entry's partition does not fit its spec.
     """
 
-def read_manifest(io: FileIo, manifests: BatchLike, *, schema: str, specs: str, keep: str) -> pa.Table:
+def read_manifest(
+    io: FileIo, manifests: BatchLike, *, schema: str, specs: str, keep: str, statistics: bool = True
+) -> pa.Table:
     """Return the entries of manifests as Entry columns, in order, inheritance applied.
 
     ``manifests`` has ManifestFile columns; ``keep`` is ``all`` or ``live`` (ADDED and EXISTING). Manifests are read
-    concurrently; the chunks of the table follow the units of decoding.
+    concurrently; the chunks of the table follow the units of decoding. Without ``statistics``, the six columns of statistics are
+    null and not decoded.
 
     Raises:
         CorruptFileError: A manifest is malformed; the message has the location and the byte position.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use icefloe_engine::manifests::{self, Keep, ManifestOptions, MergeOptions, TableTypes};
 use icefloe_engine::runtime::block_on;
 use icefloe_format::Error as FormatError;
-use icefloe_format::manifest::{ListOptions, ManifestContent, entry_schema};
+use icefloe_format::manifest::{ListOptions, ManifestContent, Stats, entry_schema};
 use pyo3::prelude::*;
 
 use crate::arrow::{ArrayIn, BatchIn, batch_out, table_out};
@@ -42,7 +42,7 @@ fn write_manifests<'py>(
 
 /// Read the entries of manifests.
 #[pyfunction]
-#[pyo3(signature = (io, manifests, *, schema, specs, keep))]
+#[pyo3(signature = (io, manifests, *, schema, specs, keep, statistics=true))]
 fn read_manifest<'py>(
     py: Python<'py>,
     io: PyFileIo,
@@ -50,7 +50,9 @@ fn read_manifest<'py>(
     schema: &str,
     specs: &str,
     keep: &str,
+    statistics: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
+    let stats = if statistics { Stats::All } else { Stats::Skip };
     let keep = match keep {
         "all" => Keep::All,
         "live" => Keep::Live,
@@ -60,7 +62,7 @@ fn read_manifest<'py>(
         }
     };
     let types = types(schema, specs)?;
-    let entries = manifests::read_entries(&io.inner, &manifests.0, types, keep);
+    let entries = manifests::read_entries(&io.inner, &manifests.0, types, (keep, stats));
     table_out(py, py.detach(|| block_on(entries)).map_err(raise)?, entry_schema())
 }
 

@@ -101,10 +101,15 @@ class ManifestWriter:
             )
         return filtered
 
-    def live_entries(self, base: TableMetadata, manifests: pa.Table) -> pa.Table:
-        """Return the live entries of manifests."""
+    def live_entries(self, base: TableMetadata, manifests: pa.Table, *, statistics: bool = True) -> pa.Table:
+        """Return the live entries of manifests; without statistics, which are most of an entry, these are null."""
         return _core.read_manifest(
-            self._io.core, manifests, schema=schemas_json(base), specs=specs_json(base), keep="live"
+            self._io.core,
+            manifests,
+            schema=schemas_json(base),
+            specs=specs_json(base),
+            keep="live",
+            statistics=statistics,
         )
 
     def rewrite(self, base: TableMetadata, entries: pa.Table, content: int = DATA) -> pa.Table:

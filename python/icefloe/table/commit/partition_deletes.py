@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _KEY = "key"
 _NEWEST = "newest_data"
+# Read in one round, so that memory does not grow with the table.
+_MOST_MANIFESTS = 32
 
 
 def unused_in_partitions(
@@ -28,7 +30,7 @@ def unused_in_partitions(
     """Return the paths of the delete files that apply to no data file any more, of partitions that lose data files.
 
     Position delete files of one data file and equality delete files of unpartitioned specs are not among them. Manifests are read from the
-    oldest on, twice as many in each round, until every delete file has a data file: the oldest manifests of a partition mostly have one.
+    oldest on, twice as many in each round up to 32, until every delete file has a data file: the oldest manifests of a partition mostly have one.
 
     Args:
         writer: The writer of the commit.
@@ -47,8 +49,8 @@ def unused_in_partitions(
         data = data.filter(pc.and_(is_old, may_list_partitions(base, data, unused)))
         if data.num_rows == 0:
             break
-        unused = _without_data(unused, writer.live_entries(base, data.slice(0, count)))
-        data, count = data.slice(count), 2 * count
+        unused = _without_data(unused, writer.live_entries(base, data.slice(0, count), statistics=False))
+        data, count = data.slice(count), min(2 * count, _MOST_MANIFESTS)
     return unused.column("file_path").cast(pa.string()).combine_chunks()
 
 

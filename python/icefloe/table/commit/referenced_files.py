@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from icefloe.table.snapshots import Snapshot
 
 _FILE_PATH_ID = 2147483546
+# Read at once, so that memory does not grow with the table.
+_MOST_MANIFESTS = 32
 
 
 def referenced_paths(deletes: pa.RecordBatch | pa.Table) -> pa.ChunkedArray | pa.Array:
@@ -51,9 +53,12 @@ def absent_data_files(
     manifests = manifests.filter(pc.equal(manifests.column("content"), int_scalar(DATA, pa.int32())))
     is_near = may_list_partitions(base, manifests, partitions)
     for read in (manifests.filter(is_near), manifests.filter(pc.invert(is_near))):
-        if len(absent) > 0 and read.num_rows > 0:
-            live = writer.live_entries(base, read).column("file_path").cast(pa.string())
-            absent = absent.filter(pc.invert(pc.is_in(absent, live.combine_chunks())))
+        for start in range(0, read.num_rows, _MOST_MANIFESTS):
+            if len(absent) == 0:
+                break
+            live = writer.live_entries(base, read.slice(start, _MOST_MANIFESTS), statistics=False)
+            paths = live.column("file_path").cast(pa.string()).combine_chunks()
+            absent = absent.filter(pc.invert(pc.is_in(absent, paths)))
     return absent
 
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use futures::{StreamExt, TryStreamExt};
-use icefloe_format::manifest::{ManifestColumns, ManifestContent, ManifestFile};
+use icefloe_format::manifest::{ManifestColumns, ManifestContent, ManifestFile, Stats};
 
 use super::filter::as_existing;
 use super::parallel_decode::runs_per_manifest;
@@ -150,7 +150,7 @@ async fn write_bin(
         .map(|(_, row)| {
             let types = Arc::clone(&types);
             async move {
-                read_manifest(io, row, &types, most, move |columns, _| {
+                read_manifest(io, row, (&types, &Stats::All), most, move |columns, _| {
                     as_existing(&columns, snapshot_id)
                 })
                 .await

@@ -64,17 +64,17 @@ pub(crate) fn absolute_list(io: &FileIo, list: RecordBatch) -> Result<RecordBatc
 pub(super) async fn read_manifest<T: Send + 'static>(
     io: &FileIo,
     manifest: &ManifestFile,
-    types: &TableTypes,
+    (types, stats): (&TableTypes, &Stats),
     most: usize,
     then: impl Fn(ManifestColumns, &StructType) -> Result<T, FormatError> + Send + Sync + 'static,
 ) -> Result<Vec<T>> {
     let bytes = io.read(&manifest.path).await?;
     let manifest = manifest.clone();
     let partition_type = types.partition_type(manifest.spec_id)?;
-    let io = io.clone();
+    let (io, stats) = (io.clone(), stats.clone());
     decode_in_runs(bytes, most, move |bytes, run| {
         let (spec_id, partition_type) = (manifest.spec_id, &partition_type);
-        let options = DecodeOptions { spec_id, partition_type, stats: Stats::All };
+        let options = DecodeOptions { spec_id, partition_type, stats: stats.clone() };
         decode_run(bytes, run, &options)
             .and_then(|columns| inherit(columns, manifest.inheritance()))
             .and_then(|columns| absolute_entries(&io, columns))
@@ -85,7 +85,7 @@ pub(super) async fn read_manifest<T: Send + 'static>(
 }
 
 /// Read the entries of all manifests of a batch of `manifest_file_schema`, in columns of `entry_schema` and in order.
-/// Small batches are concatenated.
+/// Small batches are concatenated. Statistics that `stats` leaves out are null.
 ///
 /// # Errors
 /// [`Error::Missing`], [`Error::Storage`], and [`Error::InFile`] for a file that is not a manifest;
@@ -94,15 +94,15 @@ pub async fn read_entries(
     io: &FileIo,
     manifests: &RecordBatch,
     types: Arc<TableTypes>,
-    keep: Keep,
+    (keep, stats): (Keep, Stats),
 ) -> Result<Vec<RecordBatch>> {
     let (rows, _) = manifest_rows(manifests)?;
     let most = runs_per_manifest(rows.len());
     let parts = futures::stream::iter(rows)
         .map(|row| {
-            let types = Arc::clone(&types);
+            let (types, stats) = (Arc::clone(&types), stats.clone());
             async move {
-                read_manifest(io, &row, &types, most, move |columns, partition_type| {
+                read_manifest(io, &row, (&types, &stats), most, move |columns, partition_type| {
                     selected(columns, keep)?.to_batch(partition_type)
                 })
                 .await
