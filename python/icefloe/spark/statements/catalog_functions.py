@@ -44,6 +44,9 @@ def run_query(
         return argument_types(text, calls, arguments, lambda probe: run(statement, probe, frames).schema)
 
     text = with_catalog_functions(statement, text, kinds_of)
+    if frames:
+        # The text is a format of DataFrames.
+        command = command.replace("{", "{{").replace("}", "}}")
     return run(statement, command + text, frames)
 
 

@@ -19,6 +19,7 @@ from icefloe.spark.statements.assignment import stored
 from icefloe.spark.statements.qualified_columns import with_alias
 from icefloe.spark.statements.query import frame_of_query, pushdown_of, single_table
 from icefloe.spark.statements.set_clause import set_values
+from icefloe.spark.statements.spark_write import change_in_spark
 from icefloe.spark.types.conform import quoted
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ def update(statement: Statement, text: str) -> DataFrame:
     cursor = Cursor(text)
     cursor.expect("UPDATE")
     parts = cursor.names()
+    if statement.references.is_of_spark(parts):
+        return change_in_spark(statement, text, "UPDATE")
     reference = statement.references.resolve(parts)
     reference.writable()
     given = _alias(cursor, "SET")
@@ -69,6 +72,8 @@ def delete(statement: Statement, text: str) -> DataFrame:
     cursor = Cursor(text)
     cursor.expect("DELETE", "FROM")
     parts = cursor.names()
+    if statement.references.is_of_spark(parts):
+        return change_in_spark(statement, text, "DELETE")
     reference = statement.references.resolve(parts)
     table = reference.writable()
     given = _alias(cursor, "WHERE")

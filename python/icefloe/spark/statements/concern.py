@@ -62,6 +62,8 @@ _BEFORE_NAMES = (
     *("VIEW", "WITH", *_NAMESPACES),
 )
 """The words before the name of the object of a statement."""
+_OF_ROWS = ("SELECT", "FROM", "TABLE")
+"""Words of a query that may read tables."""
 _LISTS = ("TABLES", "VIEWS", "NAMESPACES", "DATABASES", "SCHEMAS", "FUNCTIONS", "PROCEDURES")
 
 
@@ -150,7 +152,7 @@ def _lists_current(statement: Statement, words: list[Word]) -> bool:
 
 
 def _names_object(statement: Statement, words: list[Word]) -> bool:
-    """Return whether the object of a statement is in an attached catalog, or may be made of a query of its tables."""
+    """Return whether the object of a statement is in an attached catalog, or may get rows of a query of its tables."""
     first = next((index for index, word in enumerate(words) if not word.is_keyword(*_BEFORE_NAMES)), None)
     of_query = words[0].is_keyword("CREATE", "CACHE") and any(word.is_keyword(*QUERIES) for word in words[2:])
     if first is None or not words[first].is_name:
@@ -160,4 +162,11 @@ def _names_object(statement: Statement, words: list[Word]) -> bool:
     parts = dotted_name(words[first:])
     if any(word.is_keyword(*_NAMESPACES) for word in words[1:3]) and not words[0].is_keyword("MERGE"):
         return not statement.references.is_catalog_of_spark(parts[0])
+    fills_table = words[0].is_keyword("INSERT") or any(word.is_keyword("TABLE") for word in words[1:4])
+    if (
+        fills_table
+        and words[0].is_keyword("INSERT", "CREATE")
+        and any(word.is_keyword(*_OF_ROWS) for word in words[3:])
+    ):
+        return True
     return (of_query and words[0].is_keyword("CACHE")) or statement.references.is_attached(parts)

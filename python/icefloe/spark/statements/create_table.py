@@ -16,6 +16,7 @@ from icefloe.spark.session import current_user
 from icefloe.spark.statements.column_definition import struct_of
 from icefloe.spark.statements.default_collation import COLLATION, collation_named
 from icefloe.spark.statements.query import frame_of_query
+from icefloe.spark.statements.spark_write import spark_write
 from icefloe.spark.statements.table_clauses import check_not_reserved, properties_of
 from icefloe.spark.types.conform import quoted
 from icefloe.spark.types.from_spark import schema_from_spark
@@ -84,6 +85,10 @@ class Definition:
 
 def create_table(statement: Statement, text: str) -> None:
     """Run CREATE TABLE, CREATE OR REPLACE TABLE or REPLACE TABLE; with AS, definition and rows are one commit."""
+    cursor = Cursor(text)
+    if statement.references.is_of_spark(_named(cursor).name):
+        spark_write(statement, cursor, "CREATE TABLE").commit()
+        return
     made = parsed_definition(text)
     lake, identifier = statement.references.locate(made.name)
     if made.if_not_exists and lake.catalog.table_exists(identifier):
@@ -141,17 +146,7 @@ def parsed_definition(text: str) -> Definition:
         FeatureUnsupportedError: A clause has no meaning for Iceberg tables.
     """
     cursor = Cursor(text)
-    made = Definition()
-    if cursor.accept("CREATE"):
-        made.replace = cursor.accept("OR", "REPLACE")
-        # Every table of a catalog has a location of its own.
-        cursor.accept("EXTERNAL")
-        cursor.expect("TABLE")
-    else:
-        cursor.expect("REPLACE", "TABLE")
-        made.replace, made.create = True, False
-    made.if_not_exists = not made.replace and cursor.accept("IF", "NOT", "EXISTS")
-    made.name = cursor.names()
+    made = _named(cursor)
     following = cursor.peek()
     if following is not None and following.is_keyword("("):
         made.columns = cursor.items()
@@ -171,6 +166,22 @@ def parsed_definition(text: str) -> Definition:
         raise ValidationError(
             f"CREATE TABLE {'.'.join(made.name)}: expected columns or a query, got both: a query gives the columns"
         )
+    return made
+
+
+def _named(cursor: Cursor) -> Definition:
+    """Return the definition up to the name of the table."""
+    made = Definition()
+    if cursor.accept("CREATE"):
+        made.replace = cursor.accept("OR", "REPLACE")
+        # Every table of a catalog has a location of its own.
+        cursor.accept("EXTERNAL")
+        cursor.expect("TABLE")
+    else:
+        cursor.expect("REPLACE", "TABLE")
+        made.replace, made.create = True, False
+    made.if_not_exists = not made.replace and cursor.accept("IF", "NOT", "EXISTS")
+    made.name = cursor.names()
     return made
 
 

@@ -19,6 +19,8 @@ from icefloe.spark.statements.column_names import folded
 from icefloe.spark.statements.literals import with_literals
 from icefloe.spark.statements.null_safe import without_null_safe_comparisons
 from icefloe.spark.statements.query import frame_of_query
+from icefloe.spark.statements.query_start import QUERIES, begins_query
+from icefloe.spark.statements.spark_write import spark_write
 from icefloe.spark.types.conform import quoted
 from icefloe.spark.types.to_spark import to_spark_schema
 from icefloe.spark.writer.options import checked_options
@@ -30,12 +32,11 @@ if TYPE_CHECKING:
 
     from icefloe.expressions import BooleanExpression
     from icefloe.spark.lexer import Word
+    from icefloe.spark.statements.spark_write import SparkWrite
     from icefloe.spark.statements.statement import Statement
     from icefloe.spark.writer.commit import WriteMode
     from icefloe.table import Table
 
-_QUERIES = ("SELECT", "WITH", "VALUES", "FROM", "TABLE")
-_BEFORE_SUBQUERIES = ("IN", "EXISTS", "AND", "OR", "NOT", "ANY", "SOME", "ALL", "LIKE", "ILIKE", "BETWEEN")
 _AFTER_SELECT_LIST = ("FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "LATERAL")
 _OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
 
@@ -70,7 +71,7 @@ def insert(statement: Statement, text: str) -> None:
     planned_insert(statement, text).commit()
 
 
-def planned_insert(statement: Statement, text: str) -> PlannedInsert:
+def planned_insert(statement: Statement, text: str) -> PlannedInsert | SparkWrite:
     """Return the write of an INSERT statement.
 
     Raises:
@@ -79,12 +80,10 @@ def planned_insert(statement: Statement, text: str) -> PlannedInsert:
         SchemaMismatchError: The values of the query cannot be stored in the columns.
     """
     cursor = Cursor(text)
-    cursor.expect("INSERT")
-    overwrite = cursor.accept("OVERWRITE")
-    if not overwrite:
-        cursor.expect("INTO")
-    cursor.accept("TABLE")
-    reference = statement.references.resolve(cursor.names())
+    overwrite, parts = _target(cursor)
+    if parts is None or statement.references.is_of_spark(parts):
+        return spark_write(statement, cursor, "INSERT")
+    reference = statement.references.resolve(parts)
     table = reference.writable()
     exact = statement.case_sensitive()
     constants = _partition(cursor, case_sensitive=exact) if cursor.accept("PARTITION") else {}
@@ -94,10 +93,7 @@ def planned_insert(statement: Statement, text: str) -> PlannedInsert:
         )
     columns, by_name = _named_columns(cursor)
     condition = _replaced(cursor, overwrite=overwrite)
-    query = with_null_defaults(cursor.rest())
-    if statement.above:
-        # A query with a WITH clause of its own has both in Spark's grammar only where the own one is within parentheses.
-        query = f"{statement.above}SELECT * FROM ({query})" if Cursor(query).at("WITH") else statement.above + query
+    query = statement.with_named_queries(with_null_defaults(cursor.rest()))
 
     struct = to_spark_schema(table.schema())
     static = _static_values(statement, struct, constants)
@@ -113,6 +109,28 @@ def planned_insert(statement: Statement, text: str) -> PlannedInsert:
     mode, more, row_filter = _mode(statement, table, overwrite=overwrite, condition=condition, static=static)
     checked = checked_options(mode, {**options, **more})
     return PlannedInsert(table=table, rows=rows, mode=mode, options=checked, row_filter=row_filter)
+
+
+def is_insert_of_spark(statement: Statement, text: str) -> bool:
+    """Return whether an INSERT statement writes a table or a directory of Spark's own."""
+    _, parts = _target(Cursor(text))
+    return parts is None or statement.references.is_of_spark(parts)
+
+
+def _target(cursor: Cursor) -> tuple[bool, tuple[str, ...] | None]:
+    """Return whether OVERWRITE is given, and the name of the table that follows; None for a directory."""
+    cursor.expect("INSERT")
+    overwrite = cursor.accept("OVERWRITE")
+    if not overwrite:
+        cursor.expect("INTO")
+    start = cursor.index
+    if overwrite and (cursor.accept("LOCAL", "DIRECTORY") or cursor.accept("DIRECTORY")):
+        after = cursor.peek()
+        if after is not None and (after.kind == "string" or after.is_keyword("USING")):
+            return overwrite, None
+    cursor.index = start
+    cursor.accept("TABLE")
+    return overwrite, cursor.names()
 
 
 def _named_columns(cursor: Cursor) -> tuple[list[str] | None, bool]:
@@ -254,7 +272,7 @@ def _column_list(cursor: Cursor) -> bool:
     first, second = cursor.peek(), cursor.peek(1)
     if first is None or second is None or not first.is_keyword("("):
         return False
-    return not second.is_keyword(*_QUERIES, "(")
+    return not second.is_keyword(*QUERIES, "(")
 
 
 def _replaced(cursor: Cursor, *, overwrite: bool) -> str | None:
@@ -266,22 +284,13 @@ def _replaced(cursor: Cursor, *, overwrite: bool) -> str | None:
     start = cursor.index
     before: Word | None = None
     for word, depth in depths(cursor.words[start:]):
-        if depth == 0 and _begins_query(before, word, cursor.peek(1)):
+        if depth == 0 and begins_query(before, word, cursor.peek(1)):
             break
         before = word
         cursor.index += 1
     if cursor.index == start or cursor.done:
         raise cursor.error("a query after the condition of REPLACE WHERE")
     return cursor.text[cursor.words[start].start : cursor.words[cursor.index - 1].end]
-
-
-def _begins_query(before: Word | None, word: Word, after: Word | None) -> bool:
-    """Return whether a query begins at a word after a condition."""
-    if word.is_keyword("("):
-        ends_value = before is not None and (before.kind != "sign" or before.text in (")", "]"))
-        within = before is not None and before.is_keyword(*_BEFORE_SUBQUERIES)
-        return ends_value and not within and after is not None and after.is_keyword(*_QUERIES)
-    return word.is_keyword(*_QUERIES) and not (before is not None and before.is_keyword("DISTINCT"))
 
 
 def _name(item: str) -> str:

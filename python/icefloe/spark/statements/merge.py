@@ -25,6 +25,7 @@ from icefloe.spark.statements.query import frame_of_query
 from icefloe.spark.statements.scalar_subquery import ScalarSubqueries
 from icefloe.spark.statements.schema_evolution import EvolvedTable, evolved_table
 from icefloe.spark.statements.set_clause import set_values
+from icefloe.spark.statements.spark_write import change_in_spark
 from icefloe.spark.types.conform import quoted
 from icefloe.spark.types.to_spark import to_spark_schema
 from icefloe.table.properties.definitions import AUTO_SCHEMA_EVOLUTION
@@ -49,13 +50,15 @@ _ONLY_IF = "__icefloe_on"
 def merge(statement: Statement, text: str) -> DataFrame:
     """Run a MERGE statement: one commit."""
     arguments = statement.arguments
-    text, above = with_literals(text, arguments), with_literals(statement.above, arguments)
-    statement = replace(statement, arguments=None, above=above)
+    given_text, text, above = text, with_literals(text, arguments), with_literals(statement.above, arguments)
     cursor = Cursor(text)
     cursor.expect("MERGE")
     with_evolution = cursor.accept("WITH", "SCHEMA", "EVOLUTION")
     cursor.expect("INTO")
     parts = cursor.names()
+    if statement.references.is_of_spark(parts):
+        return change_in_spark(statement, given_text, "MERGE")
+    statement = replace(statement, arguments=None, above=above)
     reference = statement.references.resolve(parts)
     table = reference.writable()
     given = _alias(cursor, "USING")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.errors import ParseException
 from sqlglot import exp
 
-from icefloe.exceptions import ValidationError
+from icefloe.exceptions import IcebergError, ValidationError
 from icefloe.spark.lexer import words_of
 from icefloe.spark.metadata_tables import metadata_frame, metadata_rows
 from icefloe.spark.reader.read import pruned_rows, read, resolve_scan
@@ -62,7 +62,7 @@ def frame_of_query(
     try:
         tree = parsed(text)
     except ValidationError as error:
-        return _frame_of_unparsed_query(statement, text, frames, command, error)
+        return frame_of_unparsed_query(statement, text, frames, command, error)
     text_without_views, views = with_view_rows(statement, tree, text, frames, frame_of_query)
     if views:
         return frame_of_query(statement, text_without_views, {**frames, **views}, command=command)
@@ -110,13 +110,13 @@ def _placed_frames(
     return edits, given
 
 
-def _frame_of_unparsed_query(
-    statement: Statement, text: str, frames: Mapping[str, DataFrame], command: str, error: ValidationError
+def frame_of_unparsed_query(
+    statement: Statement, text: str, frames: Mapping[str, DataFrame], command: str, error: IcebergError
 ) -> DataFrame:
-    """Return the rows of a query that only Spark can parse: all rows and columns of each table are scanned.
+    """Return the rows of a statement that only Spark can parse or run: all rows and columns of each table are scanned.
 
     Raises:
-        ValidationError: `error`, if Spark cannot parse the query either, or the query has a clause for a version.
+        IcebergError: `error`, if Spark cannot parse the statement either, or the statement has a clause for a version.
     """
     tables = None if frames else named_tables(statement.references, text)
     if not tables:

@@ -102,6 +102,13 @@ class References:
         is_path = len(parts) == 2 and _OF_PATHS.search(parts[1]) is not None
         return not is_view and not is_path and (len(parts) == 1 or not self.is_catalog_of_spark(parts[0]))
 
+    def is_of_spark(self, parts: tuple[str, ...]) -> bool:
+        """Return whether a dotted name is in no attached catalog, nor in a database of attached tables in Spark's own catalog."""
+        if self.is_attached(parts):
+            return False
+        within = parts[1:] if parts[0].lower() == "spark_catalog" else parts
+        return len(within) < 2 or all(within[0].lower() not in lake.databases for lake in self.lakes.values())
+
     def is_catalog_of_spark(self, name: str) -> bool:
         """Return whether Spark itself has a catalog of a name."""
         return name.lower() == "spark_catalog" or self._spark.conf.get(f"spark.sql.catalog.{name}", None) is not None

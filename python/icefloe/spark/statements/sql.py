@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from icefloe.arguments import checked_text
-from icefloe.exceptions import FeatureUnsupportedError
 from icefloe.spark.lexer import with_backquotes, with_quoted_keywords, words_of
 from icefloe.spark.session import active_session
 from icefloe.spark.statements.alter_table import alter_table
@@ -36,6 +35,7 @@ from icefloe.spark.statements.namespaces import (
 )
 from icefloe.spark.statements.query import frame_of_query
 from icefloe.spark.statements.references import References
+from icefloe.spark.statements.refused_statement import begins_with, is_refused, not_supported, refuses_relative_names
 from icefloe.spark.statements.session_variables import assign_row, set_variables
 from icefloe.spark.statements.show import show
 from icefloe.spark.statements.show_create import show_create_table
@@ -97,15 +97,6 @@ _COMMANDS: dict[tuple[str, ...], Callable[[Statement, str], Any]] = {
     ("DESCRIBE",): describe,
     ("DESC",): describe,
 }
-_TEMPORARY_VIEW = "a temporary view, which CREATE OR REPLACE TEMPORARY VIEW v AS SELECT ... makes"
-_INSTEAD = {
-    ("CREATE", "VIEW"): _TEMPORARY_VIEW,
-    ("CREATE", "OR", "REPLACE", "VIEW"): _TEMPORARY_VIEW,
-    ("ANALYZE",): "CALL lake.system.compute_table_stats('db.events'), which computes statistics",
-    ("SHOW", "PARTITIONS"): "SELECT * FROM lake.db.events.partitions, which returns the partitions",
-}
-"""Beginnings of statements that are refused, and the text after `expected` in the error of each."""
-_OBJECTS = ("TABLE", "TABLES", "VIEW", "FUNCTION", "PARTITIONS", "DATA", "INDEX", *_NAMESPACES)
 
 
 def sql(spark: Any, text: str, args: Mapping[str, Any] | Sequence[Any] | None = None) -> DataFrame:
@@ -113,7 +104,7 @@ def sql(spark: Any, text: str, args: Mapping[str, Any] | Sequence[Any] | None = 
 
     A query reads each attached table by a scan of its own, pruned by the query's columns and by its conditions on the table. MERGE,
     UPDATE, DELETE, INSERT, CALL and statements that create, alter or drop tables run here and commit once. A statement that names no
-    attached table is run by Spark.
+    attached table is run by Spark, and so is one that writes a table of Spark's own from a query of attached tables.
 
     Args:
         spark: Session; the active one if None.
@@ -193,41 +184,19 @@ def _run_here(statement: Statement, text: str) -> DataFrame:
         return _rows_of(statement, None)
     if words[0].is_keyword(*QUERIES):
         return frame_of_query(statement, text)
-    if any(_begins_with(words, keywords) for keywords in _INSTEAD):
-        raise _not_supported(words)
+    if is_refused(words):
+        raise not_supported(words)
     for keywords, command in _COMMANDS.items():
-        if _begins_with(words, keywords):
+        if begins_with(words, keywords):
             return _rows_of(statement, command(statement, text))
-    raise _not_supported(words)
+    raise not_supported(words)
 
 
 def _has_command(words: list[Word]) -> bool:
     """Return whether a statement is a query or begins as a command here, or as a statement that is refused here."""
     if words[0].is_keyword(*QUERIES):
         return True
-    return any(_begins_with(words, keywords) for keywords in (*_COMMANDS, *_INSTEAD))
-
-
-def _begins_with(words: list[Word], keywords: tuple[str, ...]) -> bool:
-    return len(words) >= len(keywords) and all(
-        word.is_keyword(keyword) for word, keyword in zip(words, keywords, strict=False)
-    )
-
-
-def _not_supported(words: list[Word]) -> FeatureUnsupportedError:
-    """Return the error for a statement that has no command, with its words up to the kind of its object."""
-    end = next((index + 1 for index, word in enumerate(words[:6]) if word.is_keyword(*_OBJECTS)), 1)
-    shown = " ".join(word.text for word in words[:end])
-    expected, advice = next((text for keywords, text in _INSTEAD.items() if _begins_with(words, keywords)), None), ""
-    if expected is None:
-        expected = (
-            "a query, EXPLAIN, INSERT, MERGE, UPDATE, DELETE, TRUNCATE, CALL, REFRESH, COMMENT, SHOW, DESCRIBE, or CREATE, REPLACE, DROP "
-            "or ALTER of a table or namespace"
-        )
-        advice = ": run it with spark.sql on the tables of AttachedCatalog.tables()"
-    return FeatureUnsupportedError(
-        f"SQL: {shown} is not supported for attached tables; expected {expected}, got {shown}{advice}"
-    )
+    return refuses_relative_names(words) or any(begins_with(words, keywords) for keywords in _COMMANDS)
 
 
 def _rows_of(statement: Statement, result: Any) -> DataFrame:

@@ -46,6 +46,15 @@ class Statement:
         given = self.arguments
         return {} if given is None or not hasattr(given, "keys") else dict(given)
 
+    def with_named_queries(self, query: str) -> str:
+        """Return a query of the statement with the WITH clause before the statement."""
+        if not self.above:
+            return query
+        words = words_of(query)
+        # A query with a WITH clause of its own has both in Spark's grammar only where the own one is within parentheses.
+        of_its_own = bool(words) and words[0].is_keyword("WITH")
+        return f"{self.above}SELECT * FROM ({query})" if of_its_own else self.above + query
+
     def case_sensitive(self) -> bool:
         """Return whether the session distinguishes names of columns by case."""
         return is_case_sensitive(self.spark)
