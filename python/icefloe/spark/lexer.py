@@ -341,8 +341,10 @@ class Cursor:
         """Return the error that another word was expected here."""
         word = self.peek()
         got = "the end of the statement" if word is None else repr(self.text[word.start : word.end])
-        start = len(self.text) if word is None else word.start
-        return ValidationError(f"SQL, at character {start + 1}: expected {expected}, got {got}")
+        before = self.words[self.index - 1] if 0 < self.index <= len(self.words) else None
+        # Offsets are left out: a part of a statement, or a statement with other names and values, has other ones.
+        after = "" if before is None else f" after {self.text[before.start : before.end]!r}"
+        return ValidationError(f"SQL: expected {expected}{after}, got {got}")
 
 
 def split_items(text: str) -> list[str]:

@@ -28,9 +28,7 @@ def check_one_statement(words: Sequence[Word]) -> None:
         if word.is_keyword("(", "["):
             opened.append(word)
         elif word.is_keyword(")", "]") and (not opened or _CLOSING[opened.pop().text] != word.text):
-            raise ValidationError(
-                f"SQL, at character {word.start + 1}: expected a bracket that {word.text} closes, got none"
-            )
+            raise ValidationError(f"SQL: expected a bracket that {word.text} closes, got none")
 
 
 def depths(words: Sequence[Word]) -> Iterator[tuple[Word, int]]:

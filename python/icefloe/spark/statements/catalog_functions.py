@@ -149,4 +149,4 @@ def _closing(words: list[Word], opening: int) -> int:
         depth += words[index].is_keyword("(") - words[index].is_keyword(")")
         if depth == 0:
             return index
-    raise ValidationError(f"SQL, at character {words[opening].start + 1}: expected ) after the arguments, got none")
+    raise ValidationError(f"SQL: expected ) after the arguments of {words[opening - 1].text}, got none")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.errors import AnalysisException
 
-from icefloe.exceptions import ResolveError, ValidationError
+from icefloe.exceptions import FeatureUnsupportedError, ResolveError, ValidationError
 from icefloe.expressions import AlwaysTrue
 from icefloe.spark.dml.delete import delete_from
 from icefloe.spark.dml.determinism import check_deterministic
@@ -18,6 +18,7 @@ from icefloe.spark.reader.native import FILE, POSITION
 from icefloe.spark.statements.assignment import stored
 from icefloe.spark.statements.qualified_columns import with_alias
 from icefloe.spark.statements.query import frame_of_query, pushdown_of, single_table
+from icefloe.spark.statements.refused_clause import check_clauses, target_alias
 from icefloe.spark.statements.set_clause import set_values
 from icefloe.spark.statements.spark_write import change_in_spark
 from icefloe.spark.types.conform import quoted
@@ -43,10 +44,11 @@ def update(statement: Statement, text: str) -> DataFrame:
         return change_in_spark(statement, text, "UPDATE")
     reference = statement.references.resolve(parts)
     reference.writable()
-    given = _alias(cursor, "SET")
+    given = target_alias(cursor, "SET", "UPDATE")
     alias = given or parts[-1]
     cursor.expect("SET")
     changes = cursor.rest()
+    check_clauses(changes, "UPDATE")
     assignments, condition = _split_where(changes if given else with_alias(changes, parts, alias))
     target = _planned(statement, reference, parts, alias, condition, "update")
     struct = target.struct
@@ -76,7 +78,7 @@ def delete(statement: Statement, text: str) -> DataFrame:
         return change_in_spark(statement, text, "DELETE")
     reference = statement.references.resolve(parts)
     table = reference.writable()
-    given = _alias(cursor, "WHERE")
+    given = target_alias(cursor, "WHERE", "DELETE")
     alias = given or parts[-1]
     condition = None
     if not cursor.done:
@@ -84,6 +86,7 @@ def delete(statement: Statement, text: str) -> DataFrame:
         if cursor.done:
             raise cursor.error("a condition after WHERE")
         rest = cursor.rest()
+        check_clauses(rest, "DELETE")
         condition = rest if given else with_alias(rest, parts, alias)
     branch = reference.version.get("branch")
     if condition is None:
@@ -102,6 +105,10 @@ def truncate(statement: Statement, text: str) -> None:
     cursor = Cursor(text)
     cursor.expect("TRUNCATE", "TABLE")
     reference = statement.references.resolve(cursor.names())
+    if cursor.at("PARTITION"):
+        raise FeatureUnsupportedError(
+            "TRUNCATE TABLE: PARTITION is not supported; expected DELETE FROM table WHERE with the values of the partition, got PARTITION"
+        )
     cursor.finish()
     delete_from(reference.writable(), AlwaysTrue(), spark=statement.spark, branch=reference.version.get("branch"))
 
@@ -187,13 +194,6 @@ def _check_deterministic(statement: Statement, target: PlannedTarget, alias: str
         return frame_of_query(statement, text, {TARGET: no_rows})
 
     check_deterministic(joined, condition, f"{target.operation.upper()} {'.'.join(target.table.name())}")
-
-
-def _alias(cursor: Cursor, following: str) -> str | None:
-    if cursor.accept("AS"):
-        return cursor.name()
-    word = cursor.peek()
-    return cursor.name() if word is not None and word.is_name and not word.is_keyword(following) else None
 
 
 def _split_where(text: str) -> tuple[str, str | None]:

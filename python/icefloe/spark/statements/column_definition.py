@@ -14,7 +14,10 @@ from icefloe.spark.lexer import Cursor
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_CLAUSES = ("FIRST", "AFTER", "COMMENT", "NOT", "DEFAULT", "GENERATED")
+_CONSTRAINTS = ("PRIMARY", "FOREIGN", "UNIQUE", "CHECK", "REFERENCES", "CONSTRAINT")
+_CLAUSES = ("FIRST", "AFTER", "COMMENT", "NOT", "DEFAULT", "GENERATED", *_CONSTRAINTS)
+_OF_TABLES = (("PRIMARY", "KEY"), ("FOREIGN", "KEY"), ("UNIQUE", "("), ("CHECK", "("))
+"""The first words of constraints among the columns of a table."""
 _BRACKETS = {"(": 1, "<": 1, ")": -1, ">": -1}
 
 
@@ -46,9 +49,10 @@ class ColumnDefinition:
 
         Raises:
             ValidationError: The text is no definition, its type is none of Spark, or it has a clause twice.
-            FeatureUnsupportedError: The text has a default or a generated value.
+            FeatureUnsupportedError: The text is a constraint, or has a default, a generated value or a constraint.
         """
         cursor = Cursor(item)
+        _check_no_constraint(cursor, label)
         made = ColumnDefinition(path=cursor.names(), data_type=type_of(cursor, label))
         given: set[str] = set()
         while not cursor.done:
@@ -121,4 +125,28 @@ def _with_clause(cursor: Cursor, made: ColumnDefinition, label: str) -> tuple[st
         raise FeatureUnsupportedError(
             f"{label}: Iceberg has no generated columns; expected a column without GENERATED, got {'.'.join(made.path)!r}"
         )
+    if cursor.at(*_CONSTRAINTS):
+        raise _refusal(cursor, label)
     raise cursor.error("NOT NULL, COMMENT, FIRST, AFTER or the end of the column")
+
+
+def _check_no_constraint(cursor: Cursor, label: str) -> None:
+    """Raise FeatureUnsupportedError if a constraint of the table follows, not a column."""
+    first, second, third = cursor.peek(), cursor.peek(1), cursor.peek(2)
+    if first is None or second is None:
+        return
+    is_named = first.is_keyword("CONSTRAINT") and third is not None and third.is_keyword(*_CONSTRAINTS)
+    if is_named or any(first.is_keyword(one) and second.is_keyword(other) for one, other in _OF_TABLES):
+        raise _refusal(cursor, label)
+
+
+def _refusal(cursor: Cursor, label: str) -> FeatureUnsupportedError:
+    """Return the error for the constraint that follows."""
+    if cursor.accept("CONSTRAINT"):
+        cursor.name()
+    word = cursor.next_word("a constraint").text.upper()
+    shown = f"{word} KEY" if word in ("PRIMARY", "FOREIGN") else word
+    instead = "columns without constraints, which Iceberg does not have"
+    if word == "PRIMARY":
+        instead = "ALTER TABLE ... SET IDENTIFIER FIELDS after the creation"
+    return FeatureUnsupportedError(f"{label}: {shown} is not supported; expected {instead}, got {shown}")

@@ -86,7 +86,13 @@ class Definition:
 def create_table(statement: Statement, text: str) -> None:
     """Run CREATE TABLE, CREATE OR REPLACE TABLE or REPLACE TABLE; with AS, definition and rows are one commit."""
     cursor = Cursor(text)
-    if statement.references.is_of_spark(_named(cursor).name):
+    name = _named(cursor).name
+    if cursor.at("LIKE"):
+        raise FeatureUnsupportedError(
+            "CREATE TABLE: LIKE is not supported; expected CREATE TABLE ... AS SELECT * FROM table WHERE false, which has the columns of the "
+            "table, got LIKE"
+        )
+    if statement.references.is_of_spark(name):
         spark_write(statement, cursor, "CREATE TABLE").commit()
         return
     made = parsed_definition(text)

@@ -20,6 +20,7 @@ from icefloe.spark.statements.literals import with_literals
 from icefloe.spark.statements.null_safe import without_null_safe_comparisons
 from icefloe.spark.statements.query import frame_of_query
 from icefloe.spark.statements.query_start import QUERIES, begins_query
+from icefloe.spark.statements.refused_clause import check_insert_clauses
 from icefloe.spark.statements.spark_write import spark_write
 from icefloe.spark.types.conform import quoted
 from icefloe.spark.types.to_spark import to_spark_schema
@@ -85,6 +86,10 @@ def planned_insert(statement: Statement, text: str) -> PlannedInsert | SparkWrit
         return spark_write(statement, cursor, "INSERT")
     reference = statement.references.resolve(parts)
     table = reference.writable()
+    if cursor.at("AS"):
+        raise FeatureUnsupportedError(
+            "INSERT: AS is not supported; expected the query, or the names of the columns, after the table, got AS"
+        )
     exact = statement.case_sensitive()
     constants = _partition(cursor, case_sensitive=exact) if cursor.accept("PARTITION") else {}
     if cursor.accept("IF", "NOT", "EXISTS"):
@@ -93,7 +98,9 @@ def planned_insert(statement: Statement, text: str) -> PlannedInsert | SparkWrit
         )
     columns, by_name = _named_columns(cursor)
     condition = _replaced(cursor, overwrite=overwrite)
-    query = statement.with_named_queries(with_null_defaults(cursor.rest()))
+    query = cursor.rest()
+    check_insert_clauses(query)
+    query = statement.with_named_queries(with_null_defaults(query))
 
     struct = to_spark_schema(table.schema())
     static = _static_values(statement, struct, constants)

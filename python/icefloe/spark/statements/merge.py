@@ -22,6 +22,7 @@ from icefloe.spark.statements.merge_scope import MergeScope
 from icefloe.spark.statements.on_condition import OnCondition
 from icefloe.spark.statements.qualified_columns import with_alias
 from icefloe.spark.statements.query import frame_of_query
+from icefloe.spark.statements.refused_clause import check_clauses, target_alias
 from icefloe.spark.statements.scalar_subquery import ScalarSubqueries
 from icefloe.spark.statements.schema_evolution import EvolvedTable, evolved_table
 from icefloe.spark.statements.set_clause import set_values
@@ -61,7 +62,7 @@ def merge(statement: Statement, text: str) -> DataFrame:
     statement = replace(statement, arguments=None, above=above)
     reference = statement.references.resolve(parts)
     table = reference.writable()
-    given = _alias(cursor, "USING")
+    given = target_alias(cursor, "USING", "MERGE")
     target = given or parts[-1]
     cursor.expect("USING")
     source_parts, source_text, source_alias = _source(cursor)
@@ -71,6 +72,7 @@ def merge(statement: Statement, text: str) -> DataFrame:
         )
     names = f" ({', '.join(map(quoted, cursor.name_items()))})" if cursor.at("(") else ""
     cursor.expect("ON")
+    check_clauses(text[cursor.words[cursor.index - 1].end :], "MERGE")
     if not given:
         cursor = Cursor(with_alias(cursor.rest(), parts, target))
     if len(source_parts) > 1:
@@ -136,7 +138,7 @@ def _source(cursor: Cursor) -> tuple[tuple[str, ...], str, str]:
         parts = cursor.names()
         text, name = ".".join(quoted(part) for part in parts), parts[-1]
         text += _version(cursor)
-    alias = _alias(cursor, "ON")
+    alias = target_alias(cursor, "ON", "MERGE")
     return ((), text, alias) if alias else (parts, text, name)
 
 
@@ -214,10 +216,3 @@ def _inserted(scope: MergeScope, clause: MergeClause) -> dict[str, Any]:
     texts = ["NULL" if value.upper() == "DEFAULT" else value for _, value in pairs]
     values = {name: scope.value(text, "source", "INSERT VALUES") for name, text in zip(names, texts, strict=True)}
     return scope.stored(values)
-
-
-def _alias(cursor: Cursor, following: str) -> str | None:
-    if cursor.accept("AS"):
-        return cursor.name()
-    word = cursor.peek()
-    return cursor.name() if word is not None and word.is_name and not word.is_keyword(following) else None

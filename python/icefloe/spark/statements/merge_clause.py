@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from icefloe.exceptions import ValidationError
+from icefloe.exceptions import FeatureUnsupportedError, ValidationError
 from icefloe.spark.lexer import Cursor
 from icefloe.spark.statements.brackets import depths
 from icefloe.table.row_level.clauses import Match
@@ -86,6 +86,11 @@ def _clause(cursor: Cursor) -> MergeClause:
             cursor.accept("BY", "TARGET")
     condition = _until(cursor, "THEN") if cursor.accept("AND") else None
     cursor.expect("THEN")
+    if cursor.at("DO"):
+        raise FeatureUnsupportedError(
+            "MERGE: DO NOTHING is not supported; expected UPDATE, DELETE or INSERT, got DO NOTHING: leave the clause out, and exclude its "
+            "rows by the conditions of the clauses after it"
+        )
     if not (matched or by_source):
         return MergeClause(matched=False, by_source=False, condition=condition, inserted=_inserted(cursor))
     if cursor.accept("DELETE"):
@@ -99,6 +104,10 @@ def _inserted(cursor: Cursor) -> tuple[tuple[tuple[str, ...], str], ...] | None:
     cursor.expect("INSERT")
     if cursor.accept("*"):
         return None
+    if cursor.at("VALUES"):
+        raise FeatureUnsupportedError(
+            "MERGE: INSERT without columns is not Spark SQL; expected INSERT (column, ...) VALUES (...) or INSERT *, got INSERT VALUES"
+        )
     names = [Cursor(item).names() for item in cursor.items()]
     cursor.expect("VALUES")
     values = cursor.items()

@@ -26,12 +26,18 @@ def parsed(text: str) -> Any:
     try:
         tree: Any = sqlglot.parse_one(_for_sqlglot(text), dialect="spark")
     except (sqlglot.errors.SqlglotError, AssertionError) as error:
-        line = str(error).strip().splitlines()[0]
         raise ValidationError(
-            f"SQL: the statement does not parse: {line}; expected Spark SQL: rewrite it, or run it with spark.sql on the tables of "
-            "AttachedCatalog.tables()"
+            f"SQL: the statement does not parse{_place(error)}; expected Spark SQL: write this part in another way, or put a query of its "
+            "own into a temporary view (CREATE TEMPORARY VIEW), which the statement reads"
         ) from error
     return tree
+
+
+def _place(error: Exception) -> str:
+    """Return the word that sqlglot does not parse, and why; sqlglot counts characters of a text with other names and values."""
+    found: dict[str, Any] = next(iter(getattr(error, "errors", ())), {})
+    word, problem = found.get("highlight"), found.get("description")
+    return f" at {word!r}: {problem}".rstrip(".") if word and problem else ""
 
 
 def _for_sqlglot(text: str) -> str:

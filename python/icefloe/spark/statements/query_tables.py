@@ -134,7 +134,9 @@ def _version(
     if clause and clause[0].is_keyword("FOR"):
         clause = clause[1:]
     if len(clause) < 4 or not clause[0].is_keyword(*_VERSION_WORDS) or not clause[1].is_keyword("AS"):
-        raise ValidationError(f"SQL, at character {name_end + 1}: expected VERSION AS OF or TIMESTAMP AS OF")
+        raise ValidationError(
+            f"SQL: expected VERSION AS OF or TIMESTAMP AS OF after {node.parts[-1].name}, got {text[name_end:].strip()!r}"
+        )
     start = clause[3].start
     expected = tree.expression.sql("spark")
     for word, after in itertools.zip_longest(clause[3:], clause[4:]):
@@ -146,7 +148,7 @@ def _version(
             continue
         if same:
             return _version_value(statement, clause[0], text[start : word.end]), word.end
-    raise ValidationError(f"SQL, at character {start + 1}: expected a version, got {text[start : start + 40]!r}")
+    raise ValidationError(f"SQL: expected a version, got {text[start : start + 40]!r}")
 
 
 def _version_value(statement: Statement, kind: Word, value: str) -> dict[str, Any]:
