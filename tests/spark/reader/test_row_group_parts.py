@@ -100,6 +100,27 @@ def test_column_whose_conditions_spark_misreads_divides_no_file(spark, make):
     assert "parts" not in choice.reason
 
 
+def test_parts_by_a_required_column_have_rows_whose_value_is_null(spark, make):
+    table = make(at=pa.concat_arrays([pa.nulls(100, pa.int64()), pa.array(np.arange(100, ROWS))]))
+    with table.update_schema(allow_incompatible_changes=True) as update:
+        update.update_column("at", required=True)
+    assert "by ranges of at" in icefloe.spark.explain_read(table, spark=spark, columns=["shuffled"]).reason
+    assert icefloe.spark.read(table, spark=spark, columns=["shuffled"]).agg({"shuffled": "count"}).head()[0] == ROWS
+
+
+def test_column_that_a_file_lacks_and_the_query_does_not_read_divides_nothing(spark, make):
+    table = make(at=np.random.default_rng(5).permutation(ROWS))
+    with table.update_schema(allow_incompatible_changes=True) as update:
+        update.add_column("later", LongType(), required=True)
+    rows = icefloe.spark.read(table, spark=spark, columns=["shuffled"])
+    assert rows.agg({"shuffled": "count"}).head()[0] == ROWS
+
+
+def test_dates_of_years_without_a_literal_divide_nothing(spark, make):
+    table = make(at=pa.array(np.arange(ROWS, dtype=np.int32) // 400 + 100_000_000).cast(pa.date32()))
+    assert "parts" not in icefloe.spark.explain_read(table, spark=spark, columns=["shuffled"]).reason
+
+
 def test_row_group_without_sorted_pages_stays_whole(spark, make):
     table = make(at=np.random.default_rng(5).permutation(ROWS))
     assert divided(spark, table) == ()

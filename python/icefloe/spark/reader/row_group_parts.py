@@ -47,6 +47,8 @@ _MOST_UNEVEN, _MOST_OVERLAP = 1.3, 1.15
 SORTABLE = (IntegerType, LongType, DateType, TimestampType, TimestamptzType)
 """Types of columns whose ranges can be parts."""
 
+# How pyarrow writes values of years that it cannot write.
+_OUT_OF_RANGE = "<"
 _TASK_COLUMNS = (
     "file_path",
     "file_format",
@@ -139,7 +141,9 @@ def largest_row_groups(files: pa.RecordBatch) -> Longs:
 
 def _divided(plan: ScanPlan, file: pa.RecordBatch, columns: Sequence[NestedField], count: int) -> DividedFile | None:
     """Return the most even division of a file by one of the columns; None if no column divides its pages."""
-    values = _values(plan, file, Schema(*columns), count)
+    # A required column that the file lacks is read as null: it divides nothing, and the query may not read it.
+    optional = Schema(*[field.model_copy(update={"required": False}) for field in columns])
+    values = _values(plan, file, optional, count)
     cuts = [(field, sorted(values[index])) for index, field in enumerate(columns) if None not in values[index]]
     options = [(field, _ranges(field, cut)) for field, cut in cuts if len(set(cut)) == count - 1]
     if not options:
@@ -174,22 +178,28 @@ def _values(plan: ScanPlan, file: pa.RecordBatch, schema: Schema, count: int) ->
 
 
 def _literals(values: pa.Array) -> list[Any]:
-    """Return integers, dates and timestamps as literals of predicate JSON."""
+    """Return integers, dates and timestamps as literals of predicate JSON; None for null and for years without a literal."""
     if pa.types.is_integer(values.type):
         return list(values.to_pylist())
     text = values.cast(pa.string()).to_pylist()
-    return [None if one is None else one.replace(" ", "T").replace("Z", "+00:00") for one in text]
+    is_known = [one is not None and not one.startswith(_OUT_OF_RANGE) for one in text]
+    return [
+        one.replace(" ", "T").replace("Z", "+00:00") if known else None
+        for one, known in zip(text, is_known, strict=True)
+    ]
 
 
 def _ranges(field: NestedField, cuts: Sequence[Any]) -> list[Any]:
-    """Return the predicates of the ranges between ascending values; null is in the first range."""
+    """Return the predicates of the ranges between ascending values; null is in the first range.
+
+    Files may have nulls in a required column that was optional once, or that other writers wrote.
+    """
 
     def compared(operator: str, value: Any) -> Any:
         return {"type": operator, "term": field.name, "value": value}
 
-    first = compared("lt", cuts[0])
-    if not field.required:
-        first = {"type": "or", "left": first, "right": {"type": "is-null", "term": field.name}}
+    is_null = {"type": "is-null", "term": field.name}
+    first = {"type": "or", "left": compared("lt", cuts[0]), "right": is_null}
     between = [
         {"type": "and", "left": compared("gt-eq", start), "right": compared("lt", end)}
         for start, end in itertools.pairwise(cuts)
