@@ -288,7 +288,7 @@ class TableRowChanges(ABC):
         """Update rows whose keys exist in the table and insert the other rows, in one snapshot. Equal rows are not rewritten.
 
         Args:
-            df: Rows with all columns of the table.
+            df: Rows with all columns of the table and no others.
             join_cols: Key columns; the schema's identifier fields if None.
             when_matched_update_all: Whether to update rows whose keys exist.
             when_not_matched_insert_all: Whether to insert rows whose keys do not exist.
@@ -299,7 +299,7 @@ class TableRowChanges(ABC):
 
         Raises:
             ResolveError: `df` lacks a column of the table.
-            SchemaMismatchError: A value does not fit its column.
+            SchemaMismatchError: `df` has a column that the table lacks, or a value does not fit its column.
             ValidationError: There are no key columns, or `df` has a key twice.
 
         Examples:

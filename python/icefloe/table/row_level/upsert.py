@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from icefloe.arguments import checked_flag, checked_names
-from icefloe.exceptions import ResolveError, ValidationError
+from icefloe.exceptions import ResolveError, SchemaMismatchError, ValidationError
 from icefloe.table.row_level.clause_expressions import MAX_BATCH_ROWS, SOURCE, TARGET, RowFunction
 from icefloe.table.row_level.fitted_columns import fitted
 from icefloe.table.row_level.join_keys import JoinKey
 from icefloe.table.row_level.memory_limit import MEMORY_LIMIT
 from icefloe.table.row_level.merge import Merge
 from icefloe.table.row_level.row_difference import rows_differ
-from icefloe.table.write.arrow_input import to_reader, to_table
+from icefloe.table.write.arrow_input import to_reader, to_table, without_nameless_index
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,6 +61,7 @@ def upsert_rows(  # noqa: PLR0913  the choices that an upsert has
 
     Raises:
         ResolveError: The data lacks a column of the table.
+        SchemaMismatchError: The data has a column that the table lacks, or two of one name, or a value does not fit its column.
         ValidationError: There are no key columns, several rows have the same key, a name is ambiguous, or both `update` and
             `insert` are False.
     """
@@ -75,7 +76,7 @@ def upsert_rows(  # noqa: PLR0913  the choices that an upsert has
             "upsert: nothing to do; expected when_matched_update_all or when_not_matched_insert_all to be True, got False "
             "for both"
         )
-    rows = _stream(data) if case_sensitive else _renamed(schema, to_table(data))
+    rows = _rows(schema, data, case_sensitive=case_sensitive)
     missing = [key for key in keys if key not in rows.schema.names]
     if missing:
         raise ValidationError(
@@ -87,6 +88,7 @@ def upsert_rows(  # noqa: PLR0913  the choices that an upsert has
             f"upsert: the data has no column {lacking[0]!r}; expected every column of the table, got "
             f"{', '.join(rows.schema.names)}: add it, or use merge() to set some columns"
         )
+    _check_only_columns_of(schema, rows.schema.names)
     repeated = f"upsert: several rows have the key {{key}}; expected one row for each key: make {', '.join(keys)} unique in the data"
     # The rows are the table's: their keys are compared as they would be stored.
     on = [JoinKey(key, key, cast=True) for key in keys]
@@ -155,8 +157,29 @@ def _renamed(schema: Schema, rows: pa.Table) -> pa.Table:
     return rows.rename_columns(names)
 
 
-def _stream(data: object) -> pa.Table | pa.RecordBatchReader:
-    return data if isinstance(data, pa.Table) else to_reader(data)
+def _rows(schema: Schema, data: object, *, case_sensitive: bool) -> pa.Table | pa.RecordBatchReader:
+    """Return the data as a table, or as a reader that is not read yet, without the index of a pandas frame that has no name."""
+    stream = data if isinstance(data, pa.Table) else to_reader(data)
+    rows = without_nameless_index(stream, [field.name for field in schema.fields])
+    assert isinstance(rows, pa.Table | pa.RecordBatchReader)
+    return rows if case_sensitive else _renamed(schema, to_table(rows))
+
+
+def _check_only_columns_of(schema: Schema, names: Sequence[str]) -> None:
+    """Raise SchemaMismatchError for a column that an append refuses: the table does not have it, or the data has it twice."""
+    own = dict.fromkeys(field.name for field in schema.fields)
+    counts = Counter(names)
+    other = next((name for name in counts if name not in own), None)
+    if other is not None:
+        raise SchemaMismatchError(
+            f"column {other}: the data does not fit; expected only columns of the table ({', '.join(own)}), got a column that the "
+            "table does not have"
+        )
+    repeated = next((name for name, count in counts.items() if count > 1), None)
+    if repeated is not None:
+        raise SchemaMismatchError(
+            f"column {repeated}: the data does not fit; expected one column, got two columns of this name"
+        )
 
 
 def _differs(names: list[str]) -> RowFunction:

@@ -90,7 +90,7 @@ def stream_to_write(data: object, columns: Collection[str]) -> Iterator[object]:
     if type(stream).__module__.partition(".")[0] not in _READ_BY_THE_CORE:
         # Polars exports columns of type null with a buffer, which pyarrow reads and the core does not.
         stream = to_reader(stream)
-    stream = _without_index(stream, columns)
+    stream = without_nameless_index(stream, columns)
     if not isinstance(stream, pa.RecordBatchReader):
         yield stream
         return
@@ -111,8 +111,13 @@ def _recorded(batches: pa.RecordBatchReader, failures: list[BaseException]) -> I
         raise
 
 
-def _without_index(stream: object, columns: Collection[str]) -> object:
-    """Return a stream without the columns of a nameless index, unless the table has them."""
+def without_nameless_index(stream: object, columns: Collection[str]) -> object:
+    """Return a stream without the columns of a nameless index of pandas, unless the table has them.
+
+    Args:
+        stream: Rows; data of other types than pyarrow's is returned as it is.
+        columns: The names of the table's columns.
+    """
     if not isinstance(stream, pa.Table | pa.RecordBatch | pa.RecordBatchReader):
         return stream
     left_out = _nameless_index(stream.schema).difference(columns)

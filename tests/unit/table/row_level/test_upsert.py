@@ -6,9 +6,10 @@ import struct
 from datetime import datetime, timezone
 from decimal import Decimal
 
+import pandas as pd
 import pyarrow as pa
 import pytest
-from icefloe.exceptions import ResolveError, ValidationError
+from icefloe.exceptions import ResolveError, SchemaMismatchError, ValidationError
 from icefloe.schema import Schema
 from icefloe.types import LongType, NestedField, StructType
 
@@ -137,6 +138,42 @@ def test_upsert_refuses_missing_columns_and_empty_keys(catalog):
     with pytest.raises(ValidationError, match=r"upsert: no key columns; expected join_cols=\['id', ...\], got \[\]"):
         table.upsert(pa.table({"id": [1], "v": ["a"], "w": ["b"]}), [])
     assert table.snapshots() == []
+
+
+@pytest.mark.parametrize(
+    "names",
+    [("id", "v", "extra"), ("id", "v", "V"), ("id", "v", "v"), ("id", "v", "id")],
+    ids=",".join,
+)
+def test_upsert_refuses_columns_as_an_append_does(catalog, names):
+    table = catalog.create_table("db.u", pa.schema([("id", pa.int64()), ("v", pa.string())]))
+    table.append(pa.table({"id": [1], "v": ["a"]}))
+    rows = pa.table([pa.array([1, 2]), pa.array(["b", "c"]), pa.array(["d", "e"])], names=names)
+    with pytest.raises(SchemaMismatchError) as of_append:
+        table.append(rows)
+    for data in (rows, rows.to_reader()):
+        with pytest.raises(SchemaMismatchError) as of_upsert:
+            table.upsert(data, ["id"])
+        assert str(of_upsert.value) == str(of_append.value)
+    assert table.scan().to_arrow().to_pylist() == [{"id": 1, "v": "a"}]
+
+
+def test_upsert_ignoring_case_refuses_a_column_that_the_table_lacks(catalog):
+    table = catalog.create_table("db.u", pa.schema([("id", pa.int64()), ("v", pa.string())]))
+    rows = pa.table({"ID": [1], "V": ["a"], "extra": ["b"]})
+    with pytest.raises(SchemaMismatchError, match=r"column extra: .*a column that the table does not have"):
+        table.upsert(rows, ["id"], case_sensitive=False)
+    assert table.upsert(rows.drop_columns("extra"), ["id"], case_sensitive=False).rows_inserted == 1
+
+
+def test_upsert_leaves_out_the_index_of_a_frame_that_has_no_name(catalog):
+    table = catalog.create_table("db.u", pa.schema([("id", pa.int64()), ("v", pa.string())]))
+    frame = pd.DataFrame({"id": [1, 2, 3], "v": ["a", "b", "c"]}).iloc[[0, 2]]
+    index = "__index_level_0__"
+    assert index in pa.Table.from_pandas(frame, preserve_index=True).column_names
+    for data in (frame, pa.Table.from_pandas(frame, preserve_index=True)):
+        table.upsert(data, ["id"])
+    assert table.scan().to_arrow().sort_by("id").to_pylist() == [{"id": 1, "v": "a"}, {"id": 3, "v": "c"}]
 
 
 def test_upsert_refuses_keys_named_twice_and_fields_within_columns(catalog):
