@@ -11,6 +11,7 @@ from icefloe.exceptions import ValidationError
 from icefloe.partitioning import PartitionField, PartitionSpec
 from icefloe.transforms import BucketTransform, IdentityTransform
 
+from tests.property.dead_clauses import DEAD, has_dead_clause, reading_rows
 from tests.property.row_level_program import SCHEMA, RandomProgram, hashable, merge_query, new_values
 
 PAIR = "struct_pack(x := {}, y := {})"
@@ -71,13 +72,7 @@ def random_table(catalog, program):
     return table
 
 
-def test_random_merge_leaves_the_rows_of_duckdb(catalog, row_program_seed):
-    program = RandomProgram(row_program_seed)
-    table, source = random_table(catalog, program), program.source()
-    on, clauses = program.on(), program.clauses()
-    expected = Model(table.scan().to_arrow(), source).merged(on, clauses)
-    limit = program.random.choice([1, 1 << 20])
-    merge = table.merge(source.to_reader(max_chunksize=3), on, memory_limit=limit)
+def with_clauses(merge, clauses):
     for clause in clauses:
         if clause.action == "insert":
             merge.when_not_matched_insert(clause.values, clause.condition)
@@ -87,7 +82,26 @@ def test_random_merge_leaves_the_rows_of_duckdb(catalog, row_program_seed):
         else:
             verb = merge.when_matched_delete if clause.match == "matched" else merge.when_not_matched_by_source_delete
             verb(clause.condition)
+    return merge
+
+
+def test_random_merge_leaves_the_rows_of_duckdb(catalog, row_program_seed):
+    program = RandomProgram(row_program_seed)
+    table, source = random_table(catalog, program), program.source()
+    on, clauses = program.on(), program.clauses()
+    expected = Model(table.scan().to_arrow(), source).merged(on, clauses)
+    limit = program.random.choice([1, 1 << 20])
+
+    def merge_of(clauses):
+        return with_clauses(table.merge(source.to_reader(max_chunksize=3), on, memory_limit=limit), clauses)
+
     before = rows_of(table)
+    if has_dead_clause(clauses):
+        with pytest.raises(ValidationError, match=DEAD):
+            merge_of(clauses).execute()
+        assert rows_of(table.refresh()) == before
+        clauses = [reading_rows(clause) for clause in clauses]
+    merge = merge_of(clauses)
     if expected is None or not clauses:
         with pytest.raises(ValidationError, match=r"several source rows|no clause"):
             merge.execute()

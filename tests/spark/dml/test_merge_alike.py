@@ -197,6 +197,27 @@ def test_merge_error_names_the_clause_in_python_and_spark(utc, new_table, values
     assert len(ours.refresh().snapshots()) == len(sparks.refresh().snapshots()) == 2
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "problem"),
+    [
+        ("source.n = 1", "false", r"clause 2 \(when_matched_delete\): the clause can never apply; .*got 'false'"),
+        ("source.n = 1", "NULL", r"clause 2 \(when_matched_delete\): the clause can never apply; .*got 'NULL'"),
+        ("true", "source.n = 1", r"clause 2 \(when_matched_delete\): the clause can never apply; .*got 'true'"),
+        (None, "source.n = 1", r"clause 2 \(when_matched_delete\): the clause can never apply"),
+    ],
+)
+def test_merge_refuses_a_clause_that_never_applies_in_python_and_spark(utc, new_table, first, second, problem):
+    source = source_rows()
+    ours, sparks = filled(new_table), filled(new_table)
+    for merge in (
+        ours.merge(source, on=["id"]),
+        icefloe.spark.merge_into(sparks, utc.createDataFrame(source), on=["id"]),
+    ):
+        merge.when_matched_delete(first)
+        with pytest.raises(ValidationError, match=problem):
+            merge.when_matched_delete(second)
+
+
 @pytest.mark.parametrize("value", ["'de'", F.lit, literal], ids=["text", "F.lit", "literal"])
 def test_merge_in_spark_accepts_every_form_of_a_literal_text(utc, new_table, value):
     table = filled(new_table)

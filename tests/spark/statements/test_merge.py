@@ -76,6 +76,21 @@ def test_merge_refuses_aggregates(sql, name, clauses):
 
 
 @pytest.mark.parametrize(
+    "clauses",
+    [
+        "WHEN MATCHED AND false THEN DELETE",
+        "WHEN NOT MATCHED AND NULL THEN INSERT (id) VALUES (s.id)",
+        "WHEN MATCHED AND true THEN DELETE WHEN MATCHED AND t.id = 1 THEN UPDATE SET name = 'x'",
+    ],
+)
+def test_merge_refuses_a_clause_that_never_applies(sql, name, clauses):
+    before = rows(sql, name)
+    with pytest.raises(ValidationError, match="the clause can never apply; expected a condition"):
+        sql(f"MERGE INTO {name} AS t USING (SELECT 1L AS id) AS s ON t.id = s.id {clauses}")
+    assert rows(sql, name) == before
+
+
+@pytest.mark.parametrize(
     ("on", "updated"),
     [
         ("id = k AND end > 5 OR start = 3 AND k = 8", [2, 3]),

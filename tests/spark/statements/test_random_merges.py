@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from icefloe.exceptions import ValidationError
 
+from tests.property.dead_clauses import DEAD, has_dead_clause, reading_rows
 from tests.property.row_level_program import SCHEMA, RandomProgram, hashable, merge_query, new_values
 
 NUMBERS = itertools.count()
@@ -86,9 +87,15 @@ def test_random_merge_leaves_the_rows_that_spark_computes(spark, tables, made):
     rows = of_spark(spark, f"select row, {', '.join(SCHEMA.names)} from target")
     changes = of_spark(spark, merge_query(on, clauses, PAIR))
     gone = [row for row, *_ in changes if row is not None]
-    merge = add(ours.merge(source, on), clauses)
+    before = rows_of(ours)
+    of_python = clauses
+    if has_dead_clause(clauses):
+        with pytest.raises(ValidationError, match=DEAD):
+            add(ours.merge(source, on), clauses).execute()
+        assert rows_of(ours) == before
+        of_python = [reading_rows(clause) for clause in clauses]
+    merge = add(ours.merge(source, on), of_python)
     if not clauses or len(set(gone)) < len(gone):
-        before = rows_of(ours)
         with pytest.raises(ValidationError, match=r"several source rows|no clause"):
             merge.execute()
         if clauses:

@@ -29,7 +29,7 @@ from icefloe.table.row_level.clause_expressions import (
     value_of,
 )
 from icefloe.table.row_level.clause_sql import kinds
-from icefloe.table.row_level.clauses import Action, Clause
+from icefloe.table.row_level.clauses import Action, Clause, check_reachable
 from icefloe.table.row_level.fitted_columns import fitted
 from icefloe.table.row_level.struct_values import struct_value
 
@@ -52,6 +52,10 @@ class BoundClause:
     clause: Clause
     condition: RowFunction | None
     values: tuple[RowFunction, ...]
+
+    def applies(self) -> bool | None:
+        """Return whether the clause applies to all of its rows or to none; None if its condition reads the rows."""
+        return True if self.condition is None else self.condition.constant
 
     def reads_target(self) -> bool:
         """Return whether a condition or value reads a column of the target."""
@@ -103,6 +107,17 @@ def bind_clause(clause: Clause, joined: JoinedColumns, schema: pa.Schema) -> Bou
         if clause.action is Action.INSERT:
             require_whole_columns(assigned, clause.label)
     return BoundClause(clause, condition, tuple(_value(clause, assigned, field, joined) for field in schema))
+
+
+def bind_clauses(clauses: Sequence[Clause], joined: JoinedColumns, schema: pa.Schema) -> list[BoundClause]:
+    """Resolve the names and types of the clauses of the same rows, in order; see :func:`bind_clause`.
+
+    Raises:
+        ValidationError: As for `bind_clause`, or a clause can never apply.
+    """
+    bound = [bind_clause(clause, joined, schema) for clause in clauses]
+    check_reachable(clauses, [one.applies() for one in bound])
+    return bound
 
 
 def rows_by_clause(clauses: Sequence[BoundClause], rows: pa.Table) -> list[pa.Array]:

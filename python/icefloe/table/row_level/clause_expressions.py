@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from icefloe import _core
 from icefloe.exceptions import FeatureUnsupportedError, ResolveError, SchemaMismatchError, ValidationError
-from icefloe.expressions import BooleanExpression
+from icefloe.expressions import AlwaysFalse, AlwaysTrue, BooleanExpression
 from icefloe.expressions.filter import Filter
 from icefloe.io.pyarrow import pyarrow_to_schema, schema_to_pyarrow
 from icefloe.schema import Schema, assign_fresh_type_ids
@@ -44,10 +44,12 @@ class RowFunction:
     Attributes:
         evaluate: Returns the values for the rows of a table.
         columns: The columns that the function reads; None if it may read any.
+        constant: For a condition that is the same for all rows, whether it is true; null counts as false. None for other functions.
     """
 
     evaluate: Callable[[pa.Table], pa.ChunkedArray]
     columns: frozenset[str] | None
+    constant: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -133,11 +135,13 @@ def condition_of(condition: Any, joined: JoinedColumns, label: str) -> RowFuncti
             raise ValidationError(
                 f"{label} {condition!r}: expected a boolean, got {kinds.name_of(value.kind)}; compare it with a value"
             )
-        return function_of(value, pa.bool_(), f"{label} {condition!r}")
+        return replace(function_of(value, pa.bool_(), f"{label} {condition!r}"), constant=_constant_condition(value))
     if isinstance(condition, BooleanExpression):
-        return _of_filter(condition, joined, label)
+        is_constant = isinstance(condition, (AlwaysTrue, AlwaysFalse))
+        constant = isinstance(condition, AlwaysTrue) if is_constant else None
+        return replace(_of_filter(condition, joined, label), constant=constant)
     if isinstance(condition, pc.Expression):
-        return _of_arrow(condition, joined, label)
+        return replace(_of_arrow(condition, joined, label), constant=_constant_expression(condition))
     raise ValidationError(
         f"{label}: expected SQL text, an icefloe expression or a pyarrow expression, got {type(condition).__name__}"
     )
@@ -188,6 +192,16 @@ def null_of(kind: pa.DataType) -> RowFunction:
 # ---- the forms
 
 
+def _constant_condition(value: Value) -> bool | None:
+    """Return whether a condition that reads no column is true; None for one that reads columns, or that fails for each row."""
+    if value.columns:
+        return None
+    try:
+        return value.single().as_py() is True
+    except (*_ARROW_ERRORS, ValidationError, RecursionError):
+        return None
+
+
 def _bound(text: str, joined: JoinedColumns, label: str) -> Value:
     try:
         return bind(text, joined.scope)
@@ -223,6 +237,14 @@ def _of_stored_text(
         except (ValidationError, *_ARROW_ERRORS) as error:
             raise SchemaMismatchError(f"{label} {text!r}: {error}") from error
     return function_of(value, value.kind, f"{label} {text!r}")
+
+
+def _constant_expression(condition: pc.Expression) -> bool | None:
+    """Return whether a pyarrow expression that is a literal is true; None for other expressions."""
+    if condition.equals(pc.scalar(True)):
+        return True
+    never = (pc.scalar(False), pc.scalar(None), pc.scalar(pa.scalar(None, pa.bool_())))
+    return False if any(condition.equals(one) for one in never) else None
 
 
 def _of_filter(condition: BooleanExpression, joined: JoinedColumns, label: str) -> RowFunction:

@@ -13,7 +13,7 @@ from icefloe.arguments import checked_mapping
 from icefloe.exceptions import ValidationError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 
 class Match(Enum):
@@ -30,6 +30,9 @@ class Action(Enum):
     UPDATE = "update"
     DELETE = "delete"
     INSERT = "insert"
+
+
+_LITERALS = {"true": True, "false": False, "null": False}
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,43 @@ class Clause:
         """Return whether the clause may read target columns that are not keys."""
         return self.match is not Match.NOT_MATCHED and (self.condition is not None or self.values is not None)
 
+    def literal_condition(self) -> bool | None:
+        """Return whether the clause applies to all of its rows (True) or to none (False), without binding; None if that is not known.
+
+        >>> Clause(Match.MATCHED, Action.DELETE, "NULL").literal_condition()
+        False
+        """
+        if self.condition is None:
+            return True
+        return _LITERALS.get(self.condition.strip().lower()) if isinstance(self.condition, str) else None
+
+
+def check_reachable(clauses: Sequence[Clause], applies: Sequence[bool | None]) -> None:
+    """Check that each clause can apply to a row.
+
+    Args:
+        clauses: Clauses of the same rows, in order.
+        applies: For each clause, True if it applies to all of these rows, False if it applies to none, None if its condition decides.
+
+    Raises:
+        ValidationError: A condition is never true, or an earlier clause applies to every row.
+    """
+    everything: Clause | None = None
+    for clause, of_all in zip(clauses, applies, strict=True):
+        if everything is not None:
+            given = "" if everything.condition is None else f", got {str(everything.condition)!r}"
+            raise ValidationError(
+                f"{clause.label}: the clause can never apply; expected a condition in {everything.label}, which applies to every "
+                f"row{given}: add one, or add this clause first"
+            )
+        if of_all is False:
+            raise ValidationError(
+                f"{clause.label}: the clause can never apply; expected a condition that is true for some rows, got "
+                f"{str(clause.condition)!r}: correct it, or leave the clause out"
+            )
+        if of_all is True:
+            everything = clause
+
 
 @dataclass(frozen=True)
 class Clauses:
@@ -71,16 +111,12 @@ class Clauses:
         """Return the clauses and one more.
 
         Raises:
-            ValidationError: `values` is empty, or None where no source row supplies the values, or an earlier clause applies to every
-                row of the clause.
+            ValidationError: `values` is empty, or None where no source row supplies the values; or the clause can never apply: its
+                condition is the literal `false` or `null`, or an earlier clause applies to every row of the clause.
         """
         label = f"merge, clause {len(self.in_order) + 1} (when_{match.value}_{action.value})"
-        earlier = next((one for one in self.of(match) if one.condition is None), None)
-        if earlier is not None:
-            raise ValidationError(
-                f"{label}: the clause can never apply; expected a condition in {earlier.label}, which applies to every row: "
-                "add one, or add this clause first"
-            )
+        of_match = [*self.of(match), Clause(match, action, condition, values, label)]
+        check_reachable(of_match, [clause.literal_condition() for clause in of_match])
         if values is not None:
             checked_mapping(label, values, "column names to values")
         if values is not None and not values:

@@ -19,7 +19,7 @@ from icefloe.expressions import AlwaysFalse, AlwaysTrue, And
 from icefloe.io.arrow_values import row_numbers
 from icefloe.io.pyarrow import schema_to_pyarrow
 from icefloe.table.read_context import schema_json
-from icefloe.table.row_level.arrow_clauses import BoundClause, bind_clause
+from icefloe.table.row_level.arrow_clauses import BoundClause, bind_clauses
 from icefloe.table.row_level.bound_join import bind_join
 from icefloe.table.row_level.clause_expressions import SOURCE, TARGET, JoinedColumns
 from icefloe.table.row_level.clause_run import ClauseRun, check_cardinality
@@ -89,7 +89,7 @@ class MergeJoin:
         """Return the changes that the clauses make.
 
         Raises:
-            ValidationError: Several source rows change one target row, or a clause is refused; see `bind_clause`.
+            ValidationError: Several source rows change one target row, or a clause is refused; see `bind_clauses`.
         """
         # Bind every clause before any row of the table is read: errors come early.
         of_pairs = self._bound(clauses.of(Match.MATCHED), source=True, target=True)
@@ -218,7 +218,7 @@ class MergeJoin:
     # ---- the clauses
 
     def _bound(self, clauses: list[Clause], *, source: bool, target: bool) -> list[BoundClause]:
-        return [bind_clause(clause, self._columns(source=source, target=target), self.schema) for clause in clauses]
+        return bind_clauses(clauses, self._columns(source=source, target=target), self.schema)
 
     def _columns(self, *, source: bool, target: bool) -> JoinedColumns:
         schema = self._target.metadata.schema()

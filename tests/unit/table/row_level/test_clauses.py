@@ -59,3 +59,20 @@ def test_clauses_require_at_least_one():
 def test_clause_reads_the_target_for_conditions_and_values(match, action, condition, values, reads):
     [clause] = Clauses().added(match, action, condition, values).in_order
     assert clause.reads_target() is reads
+
+
+DEAD = "the clause can never apply"
+
+
+@pytest.mark.parametrize("condition", ["false", " NULL", "null"])
+def test_clause_that_applies_to_no_row_is_refused_as_it_is_added(condition):
+    with pytest.raises(ValidationError, match=rf"clause 1 \(when_matched_delete\): {DEAD}; .*got '{condition}'"):
+        Clauses().added(Match.MATCHED, Action.DELETE, condition, None)
+
+
+@pytest.mark.parametrize("condition", [None, "true", "TRUE "])
+def test_clause_after_one_of_all_rows_is_refused_as_it_is_added(condition):
+    clauses = Clauses().added(Match.MATCHED, Action.DELETE, condition, None)
+    with pytest.raises(ValidationError, match=rf"clause 2 .*{DEAD}; expected a condition in merge, clause 1 "):
+        clauses.added(Match.MATCHED, Action.UPDATE, "source.n = 1", None)
+    assert len(clauses.added(Match.NOT_MATCHED, Action.INSERT, condition, None).in_order) == 2
