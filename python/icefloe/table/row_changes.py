@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from icefloe.table.row_level.apply_changes import ApplyChangesResult
     from icefloe.table.row_level.join_condition import On
     from icefloe.table.row_level.merge import Merge, MergeResult
+    from icefloe.table.row_level.row_condition import Where
     from icefloe.table.row_level.target import Target
     from icefloe.table.row_level.upsert import UpsertResult
     from icefloe.typedef import Properties
@@ -151,7 +152,7 @@ class TableRowChanges(ABC):
 
     def delete(
         self,
-        delete_filter: BooleanExpression | str = ALWAYS_TRUE,
+        delete_filter: Where = ALWAYS_TRUE,
         snapshot_properties: Properties | None = EMPTY_DICT,
         case_sensitive: bool = True,
         branch: str | None = MAIN_BRANCH,
@@ -164,7 +165,8 @@ class TableRowChanges(ABC):
 
         Args:
             delete_filter: The rows to delete, as text such as `"id > 5 and country = 'fr'"` or as an expression. A comparison with null
-                is unknown and selects no row, and neither does its negation.
+                is unknown and selects no row, and neither does its negation. A pyarrow expression is over `target.<column>` and reads
+                every file.
             snapshot_properties: Additional keys of the snapshot's summary.
             case_sensitive: Whether column names must match in case.
             branch: Branch to change. None stages the snapshot: no branch moves until one is set to it.
@@ -184,7 +186,7 @@ class TableRowChanges(ABC):
 
     def update(
         self,
-        update_filter: BooleanExpression | str,
+        update_filter: Where,
         values: Mapping[str, Any],
         snapshot_properties: Properties | None = EMPTY_DICT,
         case_sensitive: bool = True,
@@ -196,7 +198,8 @@ class TableRowChanges(ABC):
         (`merge-on-read`).
 
         Args:
-            update_filter: The rows: a filter as in `delete`, or SQL text over the table's columns such as `"n + 1 > m"`.
+            update_filter: The rows: a filter as in `delete`, SQL text over the table's columns such as `"n + 1 > m"`, or pyarrow
+                expression over `target.<column>`.
             values: Column name to value: SQL text over the table's columns (`"n + 1"`, `"'de'"`), pyarrow expression over
                 `target.<column>`, or literal. Values read the row as it was before the update. A dotted name such as `place.city` sets
                 a field within a struct; the other fields keep their values, and a struct that is null becomes one whose other fields

@@ -1,20 +1,27 @@
-"""The condition of an update or a delete: a filter that prunes files, and SQL text where a filter cannot express the condition."""
+"""The condition of an update or a delete: a filter that prunes files, and a condition on rows where a filter cannot express it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import pyarrow.compute as pc
+
 from icefloe.exceptions import ResolveError, ValidationError
 from icefloe.expressions import AlwaysTrue, And, BooleanExpression, Not, Or
 from icefloe.expressions.bound import BoundPredicate
 from icefloe.expressions.filter import Filter
+from icefloe.expressions.parser import parse as parse_filter
 from icefloe.table.row_level.clause_sql.parsing import conjuncts, parse
 from icefloe.types import DoubleType, FloatType, PrimitiveType
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from icefloe.schema import Schema
     from icefloe.table.row_level.target import Target
+
+    Where: TypeAlias = str | BooleanExpression | pc.Expression
 
 
 @dataclass(frozen=True)
@@ -23,27 +30,39 @@ class RowCondition:
 
     Attributes:
         row_filter: A filter that is true for these rows.
-        sql: Condition over `target` that is true for these rows among the rows of the filter; None for all of them.
+        of_rows: SQL text or pyarrow expression over `target` that is true for these rows among the rows of the filter; None for all of
+            them.
     """
 
     row_filter: Filter
-    sql: str | None
+    of_rows: str | pc.Expression | None
 
 
-def row_condition(target: Target, where: str | BooleanExpression, *, case_sensitive: bool) -> RowCondition:
+def row_condition(target: Target, where: Where, verb: str, *, case_sensitive: bool) -> RowCondition:
     """Return the condition of an expression or a text.
 
     A text that is a filter, such as `"id > 5 and country = 'fr'"`, means what it means in a scan. Any other text is SQL over the table's
-    columns, such as `"n + 1 > m"`; its parts between `and` that are filters prune files.
+    columns, such as `"n + 1 > m"`; its parts between `and` that are filters prune files. A pyarrow expression prunes none.
+
+    Args:
+        target: The table.
+        where: The condition.
+        verb: The change in messages: update or delete.
+        case_sensitive: Whether names in a filter must match in case.
 
     Raises:
-        ValidationError: The text is neither.
+        ValidationError: The text is neither a filter nor SQL that can be evaluated here.
     """
+    if isinstance(where, pc.Expression):
+        return RowCondition(target.filter(AlwaysTrue(), case_sensitive=case_sensitive), where)
     row_filter = _scan_filter(target, where, case_sensitive=case_sensitive)
     if row_filter is not None:
         return RowCondition(row_filter, None)
     assert isinstance(where, str)
-    tree = parse(where)
+    try:
+        tree = parse(where)
+    except ValidationError as error:
+        raise ValidationError(f"{verb}, condition {where!r}: {error}") from error
     schema = target.metadata.schema()
     parts = [as_filter(part, schema, case_sensitive=case_sensitive) for part in conjuncts(tree)]
     pruning: BooleanExpression = AlwaysTrue()
@@ -66,7 +85,7 @@ def _scan_filter(target: Target, where: str | BooleanExpression, *, case_sensiti
         raise
     except ValidationError:
         # SQL casts literals that a filter refuses, such as the text of a timestamp beside a date.
-        if not isinstance(where, str) or not _is_sql(where):
+        if not isinstance(where, str) or not _is_sql(where, any_function=not _is_in_filter_grammar(where)):
             raise
         return None
     return row_filter
@@ -86,9 +105,17 @@ def _reads_nested(bound: BooleanExpression) -> bool:
     return False
 
 
-def _is_sql(text: str) -> bool:
+def _is_sql(text: str, *, any_function: bool) -> bool:
     try:
-        parse(text)
+        parse(text, any_function=any_function)
+    except ValidationError:
+        return False
+    return True
+
+
+def _is_in_filter_grammar(text: str) -> bool:
+    try:
+        parse_filter(text)
     except ValidationError:
         return False
     return True

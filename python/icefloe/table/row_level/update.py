@@ -1,4 +1,7 @@
-"""UPDATE, and DELETE by SQL text: the rows of a condition are read once, with their positions, and committed in one snapshot."""
+"""UPDATE, and DELETE by a condition that is no filter.
+
+The rows of the condition are read once, with their positions, and committed in one snapshot.
+"""
 
 from __future__ import annotations
 
@@ -23,19 +26,16 @@ from icefloe.types.arrow import storage_schema
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from icefloe.expressions import BooleanExpression
-    from icefloe.table.row_level.row_condition import RowCondition
+    from icefloe.table.row_level.row_condition import RowCondition, Where
     from icefloe.table.row_level.target import Target
 
 
-def update_rows(
-    target: Target, where: str | BooleanExpression, values: Mapping[str, Any], *, case_sensitive: bool
-) -> MergeResult:
+def update_rows(target: Target, where: Where, values: Mapping[str, Any], *, case_sensitive: bool) -> MergeResult:
     """Set columns of the rows that meet a condition, in one snapshot; commit nothing if no row does.
 
     Args:
         target: The table.
-        where: Filter, or SQL text over the table's columns.
+        where: Filter, SQL text over the table's columns, or pyarrow expression over `target.<column>`.
         values: Column name to new value.
         case_sensitive: Whether names in the filter must match in case.
 
@@ -46,28 +46,28 @@ def update_rows(
     """
     if not checked_mapping("update: values", values, "column names to values"):
         raise ValidationError(f"update: no column to set; expected column names with their values, got {values!r}")
-    condition = row_condition(target, where, case_sensitive=case_sensitive)
-    clause = Clause(Match.MATCHED, Action.UPDATE, condition.sql, dict(values), "update")
+    condition = row_condition(target, where, "update", case_sensitive=case_sensitive)
+    clause = Clause(Match.MATCHED, Action.UPDATE, condition.of_rows, dict(values), "update")
     return _change_rows(target, condition, clause)
 
 
-def delete_where(target: Target, where: str | BooleanExpression, *, case_sensitive: bool) -> None:
+def delete_where(target: Target, where: Where, *, case_sensitive: bool) -> None:
     """Delete the rows that meet a condition, in one snapshot; commit nothing if no row does.
 
     Args:
         target: The table.
-        where: Filter, or SQL text over the table's columns.
+        where: Filter, SQL text over the table's columns, or pyarrow expression over `target.<column>`.
         case_sensitive: Whether names in the filter must match in case.
 
     Raises:
         ValidationError: The condition is not understood or fails for a row.
         ResolveError: A name is no column.
     """
-    condition = row_condition(target, where, case_sensitive=case_sensitive)
-    if condition.sql is None:
+    condition = row_condition(target, where, "delete", case_sensitive=case_sensitive)
+    if condition.of_rows is None:
         delete_rows(target, condition.row_filter)
     else:
-        clause = Clause(Match.MATCHED, Action.DELETE, condition.sql, None, "delete")
+        clause = Clause(Match.MATCHED, Action.DELETE, condition.of_rows, None, "delete")
         _change_rows(target, condition, clause)
 
 

@@ -171,3 +171,43 @@ def test_update_and_merge_of_a_column_with_the_name_of_a_metadata_column_are_ref
     merge = table.merge(pa.table({"id": [1], "_pos": [70]}), on=["_pos"]).when_matched_update_all()
     with pytest.raises(ValidationError, match="_pos is a column of this table and the name of a metadata column"):
         merge.execute()
+
+
+def test_update_and_delete_accept_pyarrow_expressions_over_the_target(table):
+    condition = pc.less(pc.field("target.id"), 2)
+    values = {"n": pc.add(pc.field("target.n"), 70), "s": pc.ascii_reverse(pc.scalar("ab"))}
+    assert table.update(condition, values).rows_updated == 2
+    assert column(table, "n") == {one: one + 70 if one < 2 else one for one in range(10)}
+    assert {one: text for one, text in column(table, "s").items() if text != "a"} == {0: "ba", 1: "ba"}
+    table.delete(condition)
+    assert sorted(column(table, "n")) == list(range(2, 10))
+
+
+@pytest.mark.parametrize("name", ["id", "source.id"])
+def test_update_and_delete_refuse_pyarrow_expressions_over_other_columns(table, name):
+    condition = pc.equal(pc.field(name), 1)
+    with pytest.raises(ResolveError, match=r"update, condition: .*no such column here; expected one of .*target\.id"):
+        table.update(condition, {"n": "1"})
+    with pytest.raises(ResolveError, match=r"delete, condition: .*no such column here; expected one of .*target\.id"):
+        table.delete(condition)
+
+
+@pytest.mark.parametrize(
+    ("where", "part"),
+    [
+        ("reverse(s) = 'x'", r"reverse\(\)"),
+        ("upper(reverse(s)) = 'x'", r"reverse\(\)"),
+        ("s rlike 'x' and id = 1", "s RLIKE 'x'"),
+    ],
+)
+def test_update_and_delete_name_the_part_that_is_neither_filter_nor_sql(table, where, part):
+    way_out = r"not part of the SQL of conditions and values; write the whole text as a pyarrow expression, .*'target\."
+    for verb, change in (("delete", table.delete), ("update", lambda text: table.update(text, {"n": "1"}))):
+        with pytest.raises(ValidationError, match=rf"{verb}, condition .*: {part}: {way_out}"):
+            change(where)
+
+
+@pytest.mark.parametrize("where", ["id = ", "bucket(16, id) = 'x'", ""])
+def test_delete_shows_the_problem_of_a_filter_in_words_of_filters(table, where):
+    with pytest.raises(ValidationError, match=r"filter|bucket"):
+        table.delete(where)

@@ -11,9 +11,16 @@ import pyarrow.compute as pc
 from icefloe.exceptions import ResolveError, ValidationError
 from icefloe.table.row_level.clause_sql import comparing, kinds, strings
 from icefloe.table.row_level.clause_sql.arithmetic import absolute, arithmetic, negated
-from icefloe.table.row_level.clause_sql.coercion import coerced, compared, explicitly_cast, require_boolean, to_common
+from icefloe.table.row_level.clause_sql.coercion import (
+    coerced,
+    compared,
+    converts,
+    explicitly_cast,
+    require_boolean,
+    to_common,
+)
 from icefloe.table.row_level.clause_sql.constants import number, type_of, typed_text
-from icefloe.table.row_level.clause_sql.parsing import WAY_OUT, parse, piece
+from icefloe.table.row_level.clause_sql.parsing import not_in_grammar, parse, piece
 from icefloe.table.row_level.clause_sql.value import (
     Value,
     chosen,
@@ -96,9 +103,12 @@ class _Binder:
             return arithmetic(_ARITHMETIC[name], self.bind(node.this), self.bind(node.expression))
         found = getattr(self, f"_{name.lower()}", None)
         if found is None or (node.args.get("negate") and name not in _NEGATABLE):
-            raise ValidationError(f"not part of a merge's SQL; {WAY_OUT}")
+            raise ValidationError(self._not_in_grammar())
         value: Value = found(node)
         return value
+
+    def _not_in_grammar(self) -> str:
+        return not_in_grammar(self.scope.schema.names)
 
     def _operands(self, node: Any) -> list[Value]:
         for side in (node.this, node.expression):
@@ -119,13 +129,13 @@ class _Binder:
 
     def _column(self, node: Any) -> Value:
         if type(node.this).__name__ == "Star":
-            raise ValidationError(f"not part of a merge's SQL; {WAY_OUT}")
+            raise ValidationError(self._not_in_grammar())
         return self.scope.resolve([part.name for part in node.parts])
 
     def _dot(self, node: Any) -> Value:
         parts = node.parts
         if any(type(part).__name__ != "Identifier" for part in parts):
-            raise ValidationError(f"not part of a merge's SQL; {WAY_OUT}")
+            raise ValidationError(self._not_in_grammar())
         return self.scope.resolve([part.name for part in parts])
 
     def _literal(self, node: Any) -> Value:
@@ -244,11 +254,16 @@ class _Binder:
             typed = typed_text(node.this, node.to)
             if typed is not None:
                 return typed
-        return explicitly_cast(self.bind(node.this), target)
+        value = self.bind(node.this)
+        if not converts(value, target):
+            raise ValidationError(
+                f"a cast of {kinds.name_of(value.kind)} to {kinds.name_of(target)} is {self._not_in_grammar()}"
+            )
+        return explicitly_cast(value, target)
 
     def _trycast(self, node: Any) -> Value:
         if node.args.get("safe"):
-            raise ValidationError(f"not part of a merge's SQL; {WAY_OUT}")
+            raise ValidationError(self._not_in_grammar())
         return self._cast(node)
 
     def _lower(self, node: Any) -> Value:
@@ -296,7 +311,9 @@ class _Binder:
         value = self.bind(node)
         text = value.single().as_py() if value.constant else None
         if not isinstance(text, str):
-            raise ValidationError(f"{piece(node)}: expected a literal string, got an expression; {WAY_OUT}")
+            raise ValidationError(
+                f"{piece(node)}: expected a literal string, got an expression, which is {self._not_in_grammar()}"
+            )
         return text
 
     def _anonymous(self, node: Any) -> Value:
@@ -304,7 +321,7 @@ class _Binder:
         if name in {"isnull", "isnotnull"} and len(arguments) == 1:
             found = computed(pa.bool_(), pc.is_null, [self.bind(arguments[0])])
             return found if name == "isnull" else _inverted(found)
-        raise ValidationError(f"not part of a merge's SQL; {WAY_OUT}")
+        raise ValidationError(self._not_in_grammar())
 
 
 class _NamedValidationError(ValidationError):

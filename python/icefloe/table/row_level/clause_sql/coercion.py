@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+def converts(value: Value, kind: pa.DataType) -> bool:
+    """Return whether values convert to a type; the text or bytes of a literal may be a UUID."""
+    return can_cast(value.kind, kind) or (kind == kinds.UUID and value.constant)
+
+
 def coerced(value: Value, kind: pa.DataType) -> Value:
     """Return a value in a type.
 
@@ -27,9 +32,9 @@ def coerced(value: Value, kind: pa.DataType) -> Value:
         return value
     if kind == kinds.UUID and value.constant:
         return _uuid(value)
-    if not can_cast(value.kind, kind):
+    if not converts(value, kind):
         raise ValidationError(
-            f"expected {kinds.name_of(kind)}, got {kinds.name_of(value.kind)}, which does not convert to {kinds.name_of(kind)}; cast it"
+            f"expected {kinds.name_of(kind)}, got {kinds.name_of(value.kind)}, which does not convert to {kinds.name_of(kind)}"
         )
     if value.constant:
         return literal(cast(pa.array([value.single()], value.kind), kind)[0])

@@ -11,7 +11,6 @@ from icefloe.exceptions import ValidationError
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-WAY_OUT = "write this part as a pyarrow expression, such as pc.field('source.x')"
 QUOTE_HINT = "write a literal text in single quotes: \"'de'\""
 _UNESCAPED = {
     "n": "\n",
@@ -75,7 +74,7 @@ def parse(text: str, names: Collection[str] = (), *, any_function: bool = False)
     Args:
         text: One SQL expression.
         names: Full names of columns.
-        any_function: Accept functions that a merge's SQL lacks, for a text that Spark evaluates.
+        any_function: Accept functions that the grammar lacks, for a text that Spark evaluates.
 
     Raises:
         ValidationError: The text is not one SQL expression.
@@ -90,7 +89,7 @@ def parse(text: str, names: Collection[str] = (), *, any_function: bool = False)
     try:
         tokens = _respelled(dialect.tokenize(text), text, names)
         if not any_function:
-            _check_functions(tokens, text)
+            _check_functions(tokens, text, names)
         trees = dialect.parser().parse_into(exp.Condition, tokens, text)
     except ValidationError:
         raise
@@ -101,6 +100,22 @@ def parse(text: str, names: Collection[str] = (), *, any_function: bool = False)
     if len(trees) != 1 or trees[0] is None:
         raise ValidationError(f"expected one SQL expression, got {len(trees)}")
     return trees[0]
+
+
+def not_in_grammar(names: Collection[str] = ()) -> str:
+    """Return the words for a part of a text that the grammar lacks, with what to write instead.
+
+    Args:
+        names: Full names of the columns that the text may read.
+
+    >>> not_in_grammar(["target.id"])
+    "not part of the SQL of conditions and values; write the whole text as a pyarrow expression, such as pc.field('target.id')"
+    """
+    example = next(iter(names), "target.id")
+    return (
+        "not part of the SQL of conditions and values; write the whole text as a pyarrow expression, such as "
+        f"pc.field({example!r})"
+    )
 
 
 def conjuncts(node: Any) -> Iterator[Any]:
@@ -161,12 +176,12 @@ def _respelled(tokens: list[Any], text: str, names: Collection[str]) -> list[Any
     return respelled
 
 
-def _check_functions(tokens: list[Any], text: str) -> None:
+def _check_functions(tokens: list[Any], text: str, names: Collection[str]) -> None:
     """Check that every function is supported: sqlglot reads some functions as casts and drops their arguments."""
     for token, following in itertools.pairwise(tokens):
         name = text[token.start : token.end + 1].lower()
         if following.text == "(" and name.isidentifier() and name not in _FUNCTIONS | _WORDS_BEFORE_PARENTHESES:
-            raise ValidationError(f"{name}(): not part of a merge's SQL; {WAY_OUT}")
+            raise ValidationError(f"{name}(): {not_in_grammar(names)}")
 
 
 def _is_beside_dot(tokens: list[Any], position: int) -> bool:
