@@ -201,3 +201,19 @@ class RandomSql:
         if depth > 0 and pick < 0.5:
             return f"cast({self.value(self.random.choice(['i', 'l', 'b']), 0)} as string)"
         return self.value("s", 1)
+
+    def text_function(self) -> str:
+        """Return a function of a text, or a cast to a text."""
+        inner = self.text(2)
+        count = self.random.choice(["", f", {self.random.randint(-1, 4)}"])
+        kind = self.random.choice(["c", "day", "at", "local", "i"])
+        return self.random.choice(
+            [
+                f"trim(concat(' ', {inner}, '\\t  '))",
+                f"length({self.random.choice([inner, self.value('x', 1)])})",
+                f"{self.random.choice(['substring', 'substr'])}({inner}, {self.random.randint(-4, 4)}{count})",
+                f"replace({inner}, '{self.random.choice(['a', 'ss', '', 'zz'])}', {self.random.choice(['upper', ''])}('bä'))",
+                f"replace({inner}, 'a')",
+                f"cast({self.value(kind, 1)} as string)",
+            ]
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 
 import pyarrow as pa
 import pytest
@@ -110,3 +111,37 @@ def test_merge_condition_is_true_for_the_same_rows_in_python_and_spark(utc, seed
 def test_merge_value_is_the_same_in_python_and_spark(utc, seed):
     made = RandomSql(1000 + seed)
     check(utc, made, [made.random.choice([made.number, made.text])(2) for _ in range(TEXTS)])
+
+
+def test_text_functions_have_the_same_results_in_python_and_spark(utc):
+    made = RandomSql(0)
+    check(utc, made, [made.text_function() for _ in range(2 * TEXTS)])
+
+
+MOMENTS = [
+    0,
+    -1,
+    1_500_000,
+    -62_135_596_800_000_000,
+    -62_167_219_200_000_001,
+    253_402_300_799_999_990,
+    253_402_300_800_000_000,
+]
+"""Microseconds of the epoch, of the first and last years of four digits, and of a year beyond each."""
+DIGITS = ["0", "0.00000001", "-0.00000001", "1.50000000", "-123456789.00000001", "99999999999999.99999999", None]
+
+
+def test_decimals_and_timestamps_are_the_same_texts_in_python_and_spark(utc):
+    numbers = pa.array([None if one is None else Decimal(one) for one in DIGITS], pa.decimal128(22, 8))
+    moments = pa.array(MOMENTS, pa.int64())
+    columns = {
+        "c": numbers,
+        "whole": numbers.cast(pa.decimal128(22, 8)).view(pa.decimal128(22, 0)),
+        "all": numbers.view(pa.decimal128(38, 38)),
+        "at": moments.cast(pa.timestamp("us", "UTC")),
+        "local": moments.cast(pa.timestamp("us")),
+    }
+    side = pa.StructArray.from_arrays(list(columns.values()), list(columns))
+    batch = pa.record_batch({"source": side})
+    texts = [f"cast(source.{name} as string)" for name in columns]
+    assert [of_python(text, joined(batch)) for text in texts] == of_spark(texts, frame_of(utc, batch))

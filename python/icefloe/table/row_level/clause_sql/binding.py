@@ -272,6 +272,30 @@ class _Binder:
     def _upper(self, node: Any) -> Value:
         return computed(pa.string(), strings.upper, [self._text(node.this)])
 
+    def _trim(self, node: Any) -> Value:
+        if node.args.get("position") is not None or node.expression is not None:
+            raise ValidationError(self._not_in_grammar())
+        return computed(pa.string(), strings.trimmed, [self._text(node.this)])
+
+    def _length(self, node: Any) -> Value:
+        value = self.bind(node.this)
+        value = value if value.kind == pa.binary() else self._text(node.this)
+        return computed(pa.int32(), strings.length, [value])
+
+    def _substring(self, node: Any) -> Value:
+        if node.args.get("start") is None:
+            raise ValidationError("expected a position after the text")
+        position, count = self._constant_int(node.args["start"]), node.args.get("length")
+        count = None if count is None else self._constant_int(count)
+        return computed(pa.string(), lambda values: strings.substring(values, position, count), [self._text(node.this)])
+
+    def _replace(self, node: Any) -> Value:
+        search, replacement = self._constant_text(node.expression), node.args.get("replacement")
+        replacement = "" if replacement is None else self._constant_text(replacement)
+        return computed(
+            pa.string(), lambda values: strings.replaced(values, search, replacement), [self._text(node.this)]
+        )
+
     def _dpipe(self, node: Any) -> Value:
         return self._joined([node.this, node.expression])
 
@@ -315,6 +339,15 @@ class _Binder:
                 f"{piece(node)}: expected a literal string, got an expression, which is {self._not_in_grammar()}"
             )
         return text
+
+    def _constant_int(self, node: Any) -> int:
+        value = self.bind(node)
+        number = value.single().as_py() if value.constant and value.kind == pa.int32() else None
+        if number is None:
+            raise ValidationError(
+                f"{piece(node)}: expected a literal int, got an expression, which is {self._not_in_grammar()}"
+            )
+        return int(number)
 
     def _anonymous(self, node: Any) -> Value:
         name, arguments = str(node.this).lower(), node.expressions

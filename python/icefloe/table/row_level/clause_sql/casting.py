@@ -110,6 +110,26 @@ def _without_plus(texts: pa.Array) -> pa.Array:
     return pc.replace_substring_regex(texts, r"^\+", "")
 
 
+def _decimal_to_text(values: pa.Array, target: pa.DataType) -> pa.Array:
+    """Return all digits of each number: Arrow writes numbers below 0.000001 with an exponent."""
+    is_wide = values.type.bit_width > pa.decimal128(1).bit_width
+    texts = values.view(kinds.wide(0) if is_wide else pa.decimal128(kinds.MAX_DIGITS, 0)).cast(target)
+    scale = values.type.scale
+    if scale == 0:
+        return texts
+    sign = pc.if_else(pc.starts_with(texts, "-"), "-", "")
+    digits = pc.utf8_lpad(pc.utf8_ltrim(texts, characters="-"), scale + 1, "0")
+    whole, fraction = pc.utf8_slice_codeunits(digits, 0, -scale), pc.utf8_slice_codeunits(digits, -scale)
+    return pc.binary_join_element_wise(sign, whole, ".", fraction, "")
+
+
+def _moment_to_text(values: pa.Array, target: pa.DataType) -> pa.Array:
+    """Return timestamps, in UTC, without the zeros at the end of their fractions; years after 9999 have a sign, as in Spark."""
+    texts = values.cast(pa.timestamp(values.type.unit)).cast(target)
+    shortened = pc.replace_substring_regex(texts, r"(\.[0-9]*[1-9])0+$|\.0+$", r"\1")
+    return pc.replace_substring_regex(shortened, r"^([0-9]{5,})", r"+\1")
+
+
 def _text_to_whole(values: pa.Array, target: pa.DataType) -> pa.Array:
     return _without_plus(_spelled(values, _WHOLE, target)).cast(target)
 
@@ -177,7 +197,7 @@ _CASTS: dict[str, dict[str, Callable[[pa.Array, pa.DataType], pa.Array]]] = {
         "bool": _whole_to_bool,
     },
     "float": {"whole": _cut, "float": _inexact, "decimal": _float_to_decimal},
-    "decimal": {"whole": _cut, "float": _decimal_to_float, "decimal": rounded},
+    "decimal": {"whole": _cut, "float": _decimal_to_float, "decimal": rounded, "string": _decimal_to_text},
     "string": {
         "whole": _text_to_whole,
         "float": _text_to_float,
@@ -191,6 +211,6 @@ _CASTS: dict[str, dict[str, Callable[[pa.Array, pa.DataType], pa.Array]]] = {
     },
     "binary": {"string": _arrow},
     "date32[day]": {"string": _arrow, "local": _arrow, "instant": _arrow},
-    "local": {"date32[day]": _arrow, "instant": _arrow, "local": _arrow},
-    "instant": {"date32[day]": _arrow, "local": _arrow, "instant": _arrow},
+    "local": {"date32[day]": _arrow, "instant": _arrow, "local": _arrow, "string": _moment_to_text},
+    "instant": {"date32[day]": _arrow, "local": _arrow, "instant": _arrow, "string": _moment_to_text},
 }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from icefloe.exceptions import ValidationError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
 
 QUOTE_HINT = "write a literal text in single quotes: \"'de'\""
 _UNESCAPED = {
@@ -39,8 +39,10 @@ _FUNCTIONS = {
         "lcase",
         "least",
     ),
-    *("lower", "nullif", "nvl", "startswith", "ucase", "upper"),
+    *("length", "lower", "nullif", "nvl", "replace", "startswith", "substr", "substring", "trim", "ucase", "upper"),
 }
+_MOST_ARGUMENTS = {"length": 1, "substr": 3, "substring": 3}
+"""Functions of which sqlglot drops further arguments."""
 _WORDS_BEFORE_PARENTHESES = {
     *(
         "and",
@@ -177,11 +179,27 @@ def _respelled(tokens: list[Any], text: str, names: Collection[str]) -> list[Any
 
 
 def _check_functions(tokens: list[Any], text: str, names: Collection[str]) -> None:
-    """Check that every function is supported: sqlglot reads some functions as casts and drops their arguments."""
-    for token, following in itertools.pairwise(tokens):
+    """Check that every function is supported: sqlglot reads some functions as casts, and drops arguments of others."""
+    for index, (token, following) in enumerate(itertools.pairwise(tokens)):
         name = text[token.start : token.end + 1].lower()
+        if following.text == "(" and _commas(tokens[index + 1 :]) >= _MOST_ARGUMENTS.get(name, len(tokens)):
+            most = _MOST_ARGUMENTS[name]
+            raise ValidationError(f"{name}(): expected at most {most} argument{'s' if most > 1 else ''}, got more")
         if following.text == "(" and name.isidentifier() and name not in _FUNCTIONS | _WORDS_BEFORE_PARENTHESES:
             raise ValidationError(f"{name}(): {not_in_grammar(names)}")
+
+
+def _commas(tokens: Sequence[Any]) -> int:
+    """Return the number of commas within the parentheses that tokens begin with, outside of inner parentheses."""
+    from sqlglot import TokenType
+
+    depth = commas = 0
+    for kind in (token.token_type for token in tokens):
+        depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
+        commas += depth == 1 and kind is TokenType.COMMA
+        if depth == 0:
+            break
+    return commas
 
 
 def _is_beside_dot(tokens: list[Any], position: int) -> bool:

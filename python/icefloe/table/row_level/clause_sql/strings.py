@@ -30,6 +30,40 @@ def lower(values: pa.Array) -> pa.Array:
     return _with_special(pc.utf8_lower(values), values, "[\u0130\u03a3]", str.lower)
 
 
+def trimmed(values: pa.Array) -> pa.Array:
+    """Return texts without spaces at both ends; tabs and other white space are kept, as in Spark."""
+    return pc.utf8_trim(values, characters=" ")
+
+
+def length(values: pa.Array) -> pa.Array:
+    """Return the number of characters of texts, or of bytes."""
+    return pc.binary_length(values) if values.type == pa.binary() else pc.utf8_length(values)
+
+
+def substring(values: pa.Array, position: int, count: int | None) -> pa.Array:
+    """Return the characters of texts from a position.
+
+    Args:
+        values: Texts.
+        position: The first character, from 1; 0 means 1, and a negative number counts from the end of the text.
+        count: Number of characters, also of those before the beginning of a text; None for all.
+
+    >>> substring(pa.array(["icefloe", "ab"]), -3, 2).to_pylist()
+    ['lo', 'a']
+    """
+    if count is not None and count <= 0:
+        return pc.utf8_slice_codeunits(values, 0, 0)
+    start = position - 1 if position > 0 else position
+    stop = None if count is None else start + count
+    # The end of a slice is counted from the end of the text where it is negative: 0 stands for the end itself.
+    return pc.utf8_slice_codeunits(values, start, None if start < 0 and stop is not None and stop >= 0 else stop)
+
+
+def replaced(values: pa.Array, search: str, replacement: str) -> pa.Array:
+    """Return texts with each occurrence of a text replaced; an empty text occurs nowhere."""
+    return pc.replace_substring(values, search, replacement) if search else values
+
+
 def starts_with(values: pa.Array, prefix: str | bytes) -> pa.Array:
     """Return whether values begin with a prefix."""
     return pc.starts_with(values, prefix)
@@ -67,5 +101,5 @@ def _with_special(changed: pa.Array, values: pa.Array, pattern: str, function: o
     if not pc.any(special).as_py():
         return changed
     assert callable(function)
-    replaced = pa.array([function(text) for text in values.filter(special).to_pylist()], pa.string())
-    return pc.replace_with_mask(changed, special, replaced)
+    mapped = pa.array([function(text) for text in values.filter(special).to_pylist()], pa.string())
+    return pc.replace_with_mask(changed, special, mapped)
