@@ -15,13 +15,17 @@ import pyarrow.compute as pc
 from icefloe import _core
 from icefloe.exceptions import ValidationException
 from icefloe.expressions.filter import Filter
+from icefloe.table.commit.moved_rows import deletes_of_new_partitions
 from icefloe.table.commit.summary import EQUALITY_DELETES
 from icefloe.table.read_context import context_json
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from icefloe.io import FileIO
     from icefloe.table.commit.concurrent_changes import ConcurrentChanges
     from icefloe.table.commit.partition_set import PartitionSet
+    from icefloe.table.commit.removed_files import RemovedFiles
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.snapshots import Snapshot
 
@@ -143,6 +147,41 @@ def apply_to_new_files(deletes: pa.Table | pa.RecordBatch, spec_ids: set[int], m
     applying = [spec_id for spec_id, spec in specs.items() if spec.is_unpartitioned() or spec_ids <= {spec_id}]
     is_equality = pc.equal(deletes.column("content"), EQUALITY_DELETES)
     return pc.and_(is_equality, pc.is_in(deletes.column("spec_id"), value_set=pa.array(applying, pa.int32())))
+
+
+def check_no_deletes_of_moved_rows(  # noqa: PLR0913 - one argument more than the other checks
+    io: FileIO,
+    metadata: TableMetadata,
+    head: Snapshot,
+    replaced: Sequence[RemovedFiles],
+    new_files: pa.Table,
+    sequence_number: int,
+) -> None:
+    """Raise if an equality delete file applies to new data files, and not to a replaced data file because of its partition spec.
+
+    Such a delete file would delete live rows: it has a greater sequence number than the new files, whose rows it did not apply to before.
+
+    Args:
+        io: Storage.
+        metadata: The newest version of the table.
+        head: The newest snapshot of the branch.
+        replaced: The replaced data files.
+        new_files: The new data files, columns `spec_id` and `partition`.
+        sequence_number: The data sequence number of the new files, that of the replaced rows.
+    """
+    known = [each.partitions for each in replaced if each.partitions is not None]
+    old_specs = {spec_id for each in known for spec_id in each.column("spec_id").to_pylist()}
+    is_known = len(known) == len(replaced)
+    if is_known and old_specs == set(new_files.column("spec_id").to_pylist()) and len(old_specs) == 1:
+        return
+    deletes = deletes_of_new_partitions(io, metadata, head, new_files, sequence_number)
+    if deletes.num_rows > 0 and not is_known:
+        files = _plan(io, metadata, head, Filter.everything(metadata.schema())).files
+        paths = pa.concat_arrays([each.paths for each in replaced])
+        old_specs = set(files.column("spec_id").filter(pc.is_in(files.column("file_path"), paths)).to_pylist())
+    are_old = [old_specs <= {spec_id} for spec_id in deletes.column("spec_id").to_pylist()]
+    paths = deletes.column("file_path").filter(pc.invert(pa.array(are_old, pa.bool_()))).to_pylist()
+    _refuse(paths, "deleted keys of partitions to which this operation moves rows", "delete file")
 
 
 def check_removed_data(

@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from icefloe.arguments import checked_integer, checked_snapshot_id
 from icefloe.exceptions import ValidationError, ValidationException
+from icefloe.table.commit.conflicts import check_no_deletes_of_moved_rows
 from icefloe.table.commit.data_file_changes import as_paths, checked_data_files
 from icefloe.table.commit.removed_files import RemovedFiles
 from icefloe.table.commit.snapshot_producer import head_of
@@ -28,7 +29,8 @@ class RewriteFiles(ValidatedChange):
     """Replaces data and delete files by files with the same live rows. Every replaced file must still be live when the change commits.
 
     A concurrent delete of rows of a replaced data file conflicts. With `data_sequence_number`, concurrent equality deletes do not: they
-    apply to the new files as well.
+    apply to the new files as well. If the new files have another partition spec, equality deletes that apply only to the replaced files or
+    only to the new ones conflict.
 
     Examples:
         rewrite = table.new_rewrite()
@@ -110,6 +112,12 @@ class RewriteFiles(ValidatedChange):
 
     def validate(self, versions: Versions) -> None:  # noqa: D102 - described by the producer
         super().validate(versions)
+        head = head_of(versions.newest, self._branch)
+        if self._sequence_number is not None and self._added and head is not None:
+            new_files = pa.Table.from_batches([files.select(["spec_id", "partition"]) for files in self._added])
+            check_no_deletes_of_moved_rows(
+                self._transaction.io, versions.newest, head, self._removed, new_files, self._sequence_number
+            )
         if self._unused_in is not None:
             self._check_unused(versions.newest, self._unused_in)
 

@@ -19,13 +19,13 @@ def repartitioned(table, *columns):
     return table
 
 
-def rewrite_beside_deletes(catalog, rows, spec_id):
-    """Delete row 1 by its key in files of a partition spec, while another handle rewrites all rows; return the rewriting handle."""
+def rewrite_beside_deletes(catalog, rows, spec_id, key=1):
+    """Delete a row by its key in files of a partition spec, while another handle rewrites all rows; return the rewriting handle."""
     writer, rewriter = catalog.load_table("db.t"), catalog.load_table("db.t")
     read = rewriter.current_snapshot()
     paths = sorted(set(rewriter.scan(selected_fields=("_file",)).to_arrow().column("_file").to_pylist()))
     new = rewriter.transaction().target().writer.data_files(rewriter.scan().to_arrow())
-    files = write_equality_deletes(writer.io, writer.metadata, rows((1, "a", None)), [1], spec_id=spec_id)
+    files = write_equality_deletes(writer.io, writer.metadata, rows((key, "a", None)), [1], spec_id=spec_id)
     writer.new_row_delta().add_deletes(files[0]).commit()
     rewrite = rewriter.new_rewrite().validate_from_snapshot(read.snapshot_id).delete(paths).append(new)
     rewrite.data_sequence_number(read.sequence_number).commit()
@@ -53,3 +53,27 @@ def test_rewrite_to_another_spec_keeps_rows_deleted_by_key_in_every_partition(ca
     repartitioned(repartitioned(new_table(BY_KIND)), "id")
     rewrite_beside_deletes(catalog, rows, 1)
     assert ids(catalog) == [2, 3, 4, 5, 6]
+
+
+def test_rewrite_to_another_spec_conflicts_with_deletes_by_key_that_apply_only_there(catalog, new_table, rows):
+    repartitioned(new_table(BY_KIND), "id")
+    before = ids(catalog)
+    with pytest.raises(ValidationException, match="deleted keys of partitions to which this operation moves rows"):
+        rewrite_beside_deletes(catalog, rows, 1)
+    assert ids(catalog) == before
+
+
+def test_rewrite_of_mixed_specs_conflicts_with_deletes_by_key_of_one_of_them(catalog, new_table, rows):
+    table = repartitioned(new_table(BY_KIND), "id")
+    table.append(rows((7, "a", None)))
+    before = ids(catalog)
+    with pytest.raises(ValidationException, match="deleted keys of partitions to which this operation moves rows"):
+        rewrite_beside_deletes(catalog, rows, 1)
+    assert ids(catalog) == before
+
+
+def test_rewrite_to_another_spec_allows_deletes_by_key_in_other_partitions(catalog, new_table, rows):
+    repartitioned(new_table(BY_KIND), "id")
+    before = ids(catalog)
+    rewrite_beside_deletes(catalog, rows, 1, key=100)
+    assert ids(catalog) == before

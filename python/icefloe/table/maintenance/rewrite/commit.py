@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe.table.commit.conflicts import apply_to_new_files
+from icefloe.table.commit.moved_rows import deletes_of_new_partitions
 from icefloe.table.commit.removed_files import RemovedFiles
 from icefloe.table.commit.rewrite_files import RewriteFiles
 from icefloe.table.commit.snapshot_producer import head_of
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from icefloe.table.maintenance.rewrite.group import FileGroup
     from icefloe.table.maintenance.rewrite.rewrite_plan import RewriteDataFilesPlan
     from icefloe.table.metadata import TableMetadata
+    from icefloe.table.snapshots import Snapshot
 
 PLAN_GROUPS = "icefloe.rewrite-groups"
 """Summary key: the numbers of the plan's groups that a commit replaces."""
@@ -102,7 +105,7 @@ def committed_groups(metadata: TableMetadata, plan: RewriteDataFilesPlan) -> set
 
 
 def lost_groups(table: Any, plan: RewriteDataFilesPlan, groups: list[FileGroup]) -> list[FileGroup]:
-    """Return the groups of which a file is not live any more, or has deletes that were not read.
+    """Return the groups of which a file is not live any more, or has deletes that were not read, or whose new files get other deletes.
 
     All other groups are as they were read, so later commits alone are checked when they are committed.
     Equality deletes that were added since do not count if new files get the sequence number of the rows that were read, unless a new file has
@@ -114,13 +117,37 @@ def lost_groups(table: Any, plan: RewriteDataFilesPlan, groups: list[FileGroup])
     scan = whole_files(table, table.metadata, head.snapshot_id)
     lost = []
     found = LiveFiles.of(scan, [group.files for group in groups])
+    reached = _partitions_with_deletes(table, plan, groups, head)
     for group, (live, applying) in zip(groups, found.of_groups, strict=True):
         deletes = applying
         if plan.options.use_starting_sequence_number:
             deletes = applying.filter(pc.invert(apply_to_new_files(applying, {plan.spec_id}, table.metadata)))
         unread = pc.invert(pc.is_in(deletes.column("file_path"), value_set=group.deletes.column("file_path")))
-        if live.num_rows < group.files.num_rows or pc.any(unread).as_py():
+        is_reached = _moves_rows(group, plan) and pc.any(pc.is_in(group.added.column("partition"), reached)).as_py()
+        if live.num_rows < group.files.num_rows or pc.any(unread).as_py() or is_reached:
             lost.append(group)
         else:
             group.snapshot_id = head.snapshot_id
     return lost
+
+
+def _partitions_with_deletes(
+    table: Any, plan: RewriteDataFilesPlan, groups: list[FileGroup], head: Snapshot
+) -> pa.Array:
+    """Return the partitions of new files whose equality deletes on the head apply to the new files, and not to files of other specs.
+
+    All groups of a commit were read from one snapshot.
+    """
+    moved = [group.added.select(["spec_id", "partition"]) for group in groups if _moves_rows(group, plan)]
+    if not moved or not plan.options.use_starting_sequence_number:
+        return pa.array([], pa.string())
+    new_files = pa.Table.from_batches(moved)
+    deletes = deletes_of_new_partitions(table.io, table.metadata, head, new_files, groups[0].sequence_number)
+    return deletes.column("partition").combine_chunks()
+
+
+def _moves_rows(group: FileGroup, plan: RewriteDataFilesPlan) -> bool:
+    """Return whether the new files of a group have rows from files of another partition spec."""
+    if group.added is None or group.added.num_rows == 0:
+        return False
+    return bool(pc.any(pc.not_equal(group.files.column("spec_id"), plan.spec_id)).as_py())

@@ -3,6 +3,7 @@
 import pytest
 from icefloe.exceptions import StorageError, ValidationException
 from icefloe.table.maintenance.rewrite.run import RewriteRun
+from icefloe.table.write.equality_deletes import write_equality_deletes
 
 from tests.unit.table.conftest import BY_KIND
 from tests.unit.table.maintenance.rewrite.conftest import MERGE_ON_READ, files, ids
@@ -38,6 +39,28 @@ def test_rows_deleted_by_position_after_the_plan_stay_deleted(small_files):
     result = table.maintenance.execute(plan)
     assert (len(result.snapshot_ids), result.removed_delete_files_count) == (1, 2)
     assert sorted(ids(table)) == [0, 2, 3, *range(5, 30)]
+
+
+def test_group_whose_new_partition_gets_deletes_by_key_meanwhile_is_planned_again(small_files, rows, monkeypatch):
+    """The delete file applies to no row when it is committed; new files with an older sequence number would lose their rows."""
+    table = small_files(BY_KIND)
+    with table.update_spec() as update:
+        update.add_field("id", "bucket[1]")
+    other = table.catalog.load_table("db.small")
+    write = RewriteRun._write
+
+    def interfering(self, group, workers):
+        write(self, group, workers)
+        monkeypatch.undo()
+        (deletes,) = write_equality_deletes(other.io, other.metadata, rows((0, "a", None)), [1])
+        other.new_row_delta().add_deletes(deletes).commit()
+
+    monkeypatch.setattr(RewriteRun, "_write", interfering)
+    result = table.maintenance.rewrite_data_files().execute()
+    table.refresh()
+    assert sorted(ids(table)) == list(range(30))
+    assert (len(result.snapshot_ids), result.failures) == (2, ())
+    assert files(table) == 3
 
 
 def test_overwrite_meanwhile_leaves_no_group(small_files, rows):
