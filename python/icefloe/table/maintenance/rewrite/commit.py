@@ -123,7 +123,8 @@ def lost_groups(table: Any, plan: RewriteDataFilesPlan, groups: list[FileGroup])
         if plan.options.use_starting_sequence_number:
             deletes = applying.filter(pc.invert(apply_to_new_files(applying, {plan.spec_id}, table.metadata)))
         unread = pc.invert(pc.is_in(deletes.column("file_path"), value_set=group.deletes.column("file_path")))
-        is_reached = _moves_rows(group, plan) and pc.any(pc.is_in(group.added.column("partition"), reached)).as_py()
+        moved = _moved(group, plan)
+        is_reached = moved is not None and pc.any(pc.is_in(moved.column("partition"), reached)).as_py()
         if live.num_rows < group.files.num_rows or pc.any(unread).as_py() or is_reached:
             lost.append(group)
         else:
@@ -138,7 +139,8 @@ def _partitions_with_deletes(
 
     All groups of a commit were read from one snapshot.
     """
-    moved = [group.added.select(["spec_id", "partition"]) for group in groups if _moves_rows(group, plan)]
+    added = [_moved(group, plan) for group in groups]
+    moved = [files.select(["spec_id", "partition"]) for files in added if files is not None]
     if not moved or not plan.options.use_starting_sequence_number:
         return pa.array([], pa.string())
     new_files = pa.Table.from_batches(moved)
@@ -146,8 +148,9 @@ def _partitions_with_deletes(
     return deletes.column("partition").combine_chunks()
 
 
-def _moves_rows(group: FileGroup, plan: RewriteDataFilesPlan) -> bool:
-    """Return whether the new files of a group have rows from files of another partition spec."""
+def _moved(group: FileGroup, plan: RewriteDataFilesPlan) -> pa.RecordBatch | None:
+    """Return the new files of a group if they have rows from files of another partition spec, and None otherwise."""
     if group.added is None or group.added.num_rows == 0:
-        return False
-    return bool(pc.any(pc.not_equal(group.files.column("spec_id"), plan.spec_id)).as_py())
+        return None
+    is_moved = pc.any(pc.not_equal(group.files.column("spec_id"), plan.spec_id)).as_py()
+    return group.added if is_moved else None
