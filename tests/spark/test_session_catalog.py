@@ -377,7 +377,7 @@ def test_a_write_has_committed_if_the_entry_cannot_be_changed(spark, five, attac
     table = five.load_table("db.t1")
     loads[1].add("db.t1")
     rows = spark.createDataFrame([(1, "a")], WIDE)
-    with pytest.warns(UserWarning, match=r"attach: db\.t1 is left out of five_db: db\.t1: no grant") as found:
+    with pytest.warns(UserWarning, match=r"attach: db\.t1 is not up to date in five_db: db\.t1: no grant") as found:
         icefloe.spark.write(rows, table, options={"merge-schema": "true"})
     assert [warning.filename for warning in found if warning.category is UserWarning] == [__file__]
     assert table.scan().count() == 1

@@ -17,13 +17,15 @@ from icefloe.spark.session import active_session, session_key
 from icefloe.spark.session_catalog import SessionCatalog
 from icefloe.spark.session_lineage import record_session
 from icefloe.spark.statements.catalog_listing import CatalogListing
+from icefloe.spark.statements.claimed_database import claim_database
 from icefloe.spark.statements.current_namespace import current_namespace, set_current_namespace
-from icefloe.spark.statements.shown_table import ShownTable, shown_table, warn_caller
-from icefloe.spark.statements.spark_names import database_names, table_names
+from icefloe.spark.statements.shown_table import ShownTable, warn_caller
+from icefloe.spark.statements.spark_names import database_names, in_any_case, table_names
+from icefloe.spark.statements.table_loads import TableLoads
 from icefloe.spark.writer.schema_followers import add_schema_follower, remove_schema_follower
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from icefloe.catalog import Catalog
     from icefloe.schema import Schema
@@ -57,6 +59,7 @@ class AttachedCatalog:
         self.views = views
         self._session = SessionCatalog(spark)
         self._listing = CatalogListing(catalog)
+        self._loads = TableLoads(catalog, name)
         # Streaming queries change tables in threads of their own.
         self._changing = RLock()
         self._tables: dict[Identifier, tuple[str, str, Schema]] = {}
@@ -95,18 +98,22 @@ class AttachedCatalog:
             self.follow_tables(identifier)
 
     def follow_schema(self, identifier: Identifier, schema: Schema) -> None:
-        """Bring a table in Spark's own catalog up to date that a statement has loaded, if another writer has changed its columns."""
+        """Bring a table in Spark's own catalog up to date that a statement has loaded.
+
+        Another writer has changed its columns, or it is left out because an earlier load has failed.
+        """
         shown = self._tables.get(identifier)
-        if shown is not None and shown[2] != schema:
-            self._bring(lambda: self._follow(identifier), f"the columns of {'.'.join(identifier)} have changed")
+        if self._loads.failed(identifier) is not None if shown is None else shown[2] != schema:
+            reason = f"the columns of {'.'.join(identifier)} have changed"
+            self._bring(lambda: self._follow_loaded(identifier, schema), reason)
 
     def follow_new_tables(self) -> None:
         """Bring tables into Spark's own catalog that a procedure has created; tables that are there are not loaded."""
         self._after_commit(lambda: self._refresh_all(loads_known=False))
 
-    def follow_namespaces(self) -> None:
+    def follow_namespaces(self, *dropped: Identifier) -> None:
         """Bring the databases in Spark's own catalog up to date after a statement has created or dropped a namespace."""
-        self._after_commit(self._refresh_databases)
+        self._after_commit(lambda: self._refresh_databases(dropped))
 
     def tables(self) -> dict[str, str]:
         """Return the name in Spark's own catalog of each table, by the table's identifier.
@@ -187,7 +194,8 @@ class AttachedCatalog:
             pool: A pool of one thread, for calls that take the JVM long.
             loads_known: Whether to load the tables that Spark's own catalog has under their names.
         """
-        databases = database_names(self.name, self._listing.namespaces())
+        known = () if loads_known else tuple(self._database_of)
+        databases = database_names(self.name, self._listing.namespaces(known))
         found: set[Identifier] = set()
         changed: list[ShownTable] = []
         for space, database in databases.items():
@@ -199,7 +207,7 @@ class AttachedCatalog:
                 if shown is not None and shown[:2] == (database, table) and not loads_known:
                     found.add(identifier)
                     continue
-                view = shown_table(self.catalog, self.name, identifier, database, table)
+                view = self._loads.load(identifier, database, table, keeps_entry=False)
                 if view is None:
                     continue
                 found.add(identifier)
@@ -233,19 +241,35 @@ class AttachedCatalog:
             # The table has taken the name of another one.
             self._refresh_all(loads_known=False)
             return
-        listed = identifier if identifier in names else _in_any_case(identifier, names)
+        listed = identifier if identifier in names else in_any_case(identifier, names)
         if listed is None:
             return
-        view = shown_table(self.catalog, self.name, listed, self._database_of[space], names[listed])
+        keeps_entry = listed in self._tables
+        view = self._loads.load(listed, self._database_of[space], names[listed], keeps_entry=keeps_entry)
+        if self._loads.failed(listed) is None:
+            self._change(listed, view)
+
+    def _follow_loaded(self, identifier: Identifier, schema: Schema) -> None:
+        """Bring one table in Spark's own catalog up to date that is loaded: nothing is listed."""
+        shown = self._tables.get(identifier)
+        place = self._loads.failed(identifier) if shown is None else shown[:2]
+        if place is None or self._database_of.get(identifier[:-1]) != place[0]:
+            return
+        if self.identifier_of(place) in (None, identifier):  # no other table has taken the name
+            self._change(identifier, self._loads.shown(identifier, *place, schema))
+
+    def _change(self, identifier: Identifier, view: ShownTable | None) -> None:
+        """Change the entry of one table to how Spark's own catalog shows it; None removes the entry."""
         if view is None:
-            if listed in self._tables:
-                self._drop(listed)
-        elif self._tables.get(listed) != (view.database, view.table, view.schema):
+            if identifier in self._tables:
+                self._drop(identifier)
+        elif self._tables.get(identifier) != (view.database, view.table, view.schema):
             self._register([view])
             self._show(view, replace=True)
 
-    def _refresh_databases(self) -> None:
-        databases = database_names(self.name, self._listing.namespaces())
+    def _refresh_databases(self, dropped: tuple[Identifier, ...]) -> None:
+        known = [space for space in self._database_of if space not in dropped]
+        databases = database_names(self.name, self._listing.namespaces(known))
         if any(databases.get(space, name) != name for space, name in self._database_of.items()):
             # A namespace has taken the name of another one.
             self._refresh_all(loads_known=False)
@@ -280,23 +304,11 @@ class AttachedCatalog:
 
     def _claim_all(self, databases: list[str]) -> set[str]:
         """Create databases of attached tables, and return the ones that were not there."""
-        return {database for database in databases if self._claim(database)}
-
-    def _claim(self, database: str) -> bool:
-        """Create a database of attached tables; return False if it is there already."""
-        if database in self._databases:
-            return False
-        comment = f"Tables of catalog {self.name}, attached by icefloe"
-        if self._session.database_exists(database):
-            if self.spark.catalog.getDatabase(database).description != comment:
-                raise ValidationError(
-                    f"attach: Spark has a database {database!r} of its own; expected a name whose databases are free, got "
-                    f"{self.name!r}: pass name='...', or views=False"
-                )
-            self.spark.sql(f"DROP DATABASE {database} CASCADE")  # of an earlier session
-        self._session.create_database(database, comment)
-        self._databases.add(database)
-        return True
+        created = [database for database in databases if database not in self._databases]
+        for database in created:
+            claim_database(self.spark, self._session, self.name, database)
+            self._databases.add(database)
+        return set(created)
 
 
 def attach(spark: Any, catalog: Catalog, name: str = "lake", *, views: bool = True) -> AttachedCatalog:
@@ -386,9 +398,3 @@ def detach(spark: Any, name: str = "lake") -> None:
 def attached_by_session() -> dict[str, dict[str, AttachedCatalog]]:
     """Return the attached catalogs of each session that has any, by the id of the session and by name."""
     return {key: dict(lakes) for key, lakes in list(_ATTACHED.items()) if lakes}
-
-
-def _in_any_case(identifier: Identifier, listed: Iterable[Identifier]) -> Identifier | None:
-    """Return the listed identifier that differs in case alone, as in catalogs that store names in lower case."""
-    folded = [part.lower() for part in identifier]
-    return next((one for one in listed if [part.lower() for part in one] == folded), None)

@@ -11,6 +11,8 @@ _REFUSALS = (ForbiddenError, UnauthorizedError)
 """Errors of missing permissions: the namespace is left out. Any other error is raised, and the entries in Spark's catalog stay."""
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from icefloe.catalog import Catalog
     from icefloe.typedef import Identifier
 
@@ -30,13 +32,16 @@ class CatalogListing:
         """Issue a warning for each listing that is refused from now on, also where there was one before."""
         self._refused.clear()
 
-    def namespaces(self) -> list[Identifier]:
-        """Return the namespaces of the catalog at every depth, without those in a namespace whose own namespaces may not be listed.
+    def namespaces(self, known: Collection[Identifier] = ()) -> list[Identifier]:
+        """Return the namespaces of the catalog at every depth.
+
+        Args:
+            known: Namespaces that stay if the namespaces of their parent may not be listed; others in that parent are left out.
 
         Raises:
             IcebergError: The catalog does not list its first level of namespaces.
         """
-        return self._with_inner(self._catalog.list_namespaces())
+        return self._with_inner(self._catalog.list_namespaces(), known)
 
     def tables(self, namespace: Identifier, database: str, *, only_new: bool) -> list[Identifier] | None:
         """Return the tables of a namespace, none if there is no such namespace; None if they may not be listed.
@@ -59,20 +64,24 @@ class CatalogListing:
         self._refused.discard(("tables", namespace))
         return tables
 
-    def _with_inner(self, namespaces: list[Identifier]) -> list[Identifier]:
+    def _with_inner(self, namespaces: list[Identifier], known: Collection[Identifier]) -> list[Identifier]:
         found = []
         for namespace in namespaces:
-            found += [namespace, *self._with_inner(self._namespaces_in(namespace))]
+            kept = [one for one in known if one[:-1] == namespace]
+            inner = self._namespaces_in(namespace, only_new=bool(kept))
+            found += [namespace, *self._with_inner(kept if inner is None else inner, known)]
         return found
 
-    def _namespaces_in(self, parent: Identifier) -> list[Identifier]:
+    def _namespaces_in(self, parent: Identifier, *, only_new: bool) -> list[Identifier] | None:
+        """Return the namespaces of a namespace, none if there is no such namespace; None if they may not be listed."""
         try:
             inner = [one for one in self._catalog.list_namespaces(parent) if len(one) > len(parent)]
         except NoSuchNamespaceError:  # dropped since it was listed
             return []
         except _REFUSALS as error:
-            self._warn("namespaces", parent, f"the namespaces in {'.'.join(parent)} are left out", error)
-            return []
+            left_out = f"{'new' if only_new else 'the'} namespaces in {'.'.join(parent)} are left out"
+            self._warn("namespaces", parent, left_out, error)
+            return None
         self._refused.discard(("namespaces", parent))
         return inner
 

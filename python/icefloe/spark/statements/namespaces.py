@@ -88,7 +88,7 @@ def drop_namespace(statement: Statement, text: str) -> None:
     except NoSuchNamespaceError:
         if not if_exists:
             raise
-    lake.follow_namespaces()
+    lake.follow_namespaces(namespace)
 
 
 def alter_namespace(statement: Statement, text: str) -> None:

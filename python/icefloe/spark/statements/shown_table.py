@@ -8,12 +8,9 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from icefloe.exceptions import IcebergError, NoSuchTableError
-
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
-    from icefloe.catalog import Catalog
     from icefloe.schema import Schema
     from icefloe.typedef import Identifier
 
@@ -43,28 +40,6 @@ class ShownTable:
         """The name of the table's data source in the session."""
         digest = hashlib.sha256("\0".join(self.identifier).encode()).hexdigest()[:12]
         return f"icefloe_{self.catalog}_{digest}"
-
-
-def shown_table(catalog: Catalog, name: str, identifier: Identifier, database: str, table: str) -> ShownTable | None:
-    """Return how Spark's own catalog shows a table, which is loaded; None if it cannot, with a warning unless there is no such table.
-
-    Args:
-        catalog: The catalog of the table.
-        name: Name of the catalog in SQL.
-        identifier: Identifier of the table.
-        database: Spark's database of the table.
-        table: Name of the table in the database.
-    """
-    from icefloe.spark.types.to_spark import read_schema
-
-    try:
-        schema = catalog.load_table(identifier).schema()
-        return ShownTable(identifier, database, table, name, schema, read_schema(schema))
-    except NoSuchTableError:  # dropped since it was listed, or a table of another format
-        return None
-    except IcebergError as error:
-        warn_caller(f"attach: {'.'.join(identifier)} is left out of {database}: {error}")
-        return None
 
 
 def warn_caller(text: str) -> None:

@@ -34,6 +34,12 @@ def table_names(tables: Iterable[Identifier]) -> dict[Identifier, str]:
     return _distinct({table: table[-1] for table in tables})
 
 
+def in_any_case(identifier: Identifier, listed: Iterable[Identifier]) -> Identifier | None:
+    """Return the listed identifier that differs in case alone, as in catalogs that store names in lower case."""
+    folded = [part.lower() for part in identifier]
+    return next((one for one in listed if [part.lower() for part in one] == folded), None)
+
+
 def _distinct(texts: dict[Identifier, str]) -> dict[Identifier, str]:
     """Return a distinct name for each text; a name that two of them claim goes to the one that needs no change for it."""
     names = {identifier: _OTHER_CHARACTERS.sub("_", text).lower() for identifier, text in texts.items()}
