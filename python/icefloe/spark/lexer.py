@@ -84,6 +84,7 @@ PARSER_KEYWORDS = {
     *("TOP", "UNION", "UNPIVOT", "UPDATE", "USE", "USING", "VALUES", "WHEN", "WHERE", "WINDOW", "WITH"),
 }
 _TYPES_WITH_PARAMETERS = ("ARRAY", "MAP", "STRUCT")
+_SHOWN_LENGTH = 40
 _ESCAPED = re.compile(r"\\(u[0-9A-Fa-f]{4}|U(?:0010|000[0-9A-Fa-f])[0-9A-Fa-f]{4}|[01][0-7]{2}|.)", re.DOTALL)
 
 
@@ -343,8 +344,8 @@ class Cursor:
         got = "the end of the statement" if word is None else repr(self.text[word.start : word.end])
         before = self.words[self.index - 1] if 0 < self.index <= len(self.words) else None
         # Offsets are left out: a part of a statement, or a statement with other names and values, has other ones.
-        after = "" if before is None else f" after {self.text[before.start : before.end]!r}"
-        return ValidationError(f"SQL: expected {expected}{after}, got {got}")
+        place = "" if before is None else f", after {self.text[before.start : before.end][:_SHOWN_LENGTH]!r}"
+        return ValidationError(f"SQL{place}: expected {expected}, got {got}")
 
 
 def split_items(text: str) -> list[str]:

@@ -36,8 +36,11 @@ def parsed(text: str) -> Any:
 def _place(error: Exception) -> str:
     """Return the word that sqlglot does not parse, and why; sqlglot counts characters of a text with other names and values."""
     found: dict[str, Any] = next(iter(getattr(error, "errors", ())), {})
-    word, problem = found.get("highlight"), found.get("description")
-    return f" at {word!r}: {problem}".rstrip(".") if word and problem else ""
+    word, problem = found.get("highlight"), found.get("description") or "<"
+    if not word:
+        return ""
+    # Some problems show objects of sqlglot, with offsets.
+    return f" at {word!r}" if "<" in problem else f" at {word!r}: {problem}".rstrip(".")
 
 
 def _for_sqlglot(text: str) -> str:
