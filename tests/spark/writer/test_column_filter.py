@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import datetime as dt
+import functools
+import operator
 
 import icefloe.spark
 import pytest
 from icefloe.exceptions import ValidationError
+from icefloe.expressions.tree import MAX_DEPTH
+from icefloe.schema import Schema
+from icefloe.spark.session import settings
+from icefloe.spark.writer.column_filter import MAX_CONDITIONS, filter_of_column
+from icefloe.types import LongType, NestedField
 from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 
 DAY = dt.date(2026, 1, 2)
@@ -25,6 +32,8 @@ CONDITIONS = {
     "in": lambda: F.col("id").isin(1, 3),
     "date": lambda: F.col("day") == DAY,
     "text of a date": lambda: F.col("day") < "2026-01-02",
+    "name in another case": lambda: F.col("ID") > 1,
+    "in no value, or another": lambda: F.col("id").isin([]) | (F.col("id") == 3),
     "boolean": lambda: F.col("yes") == F.lit(True),
     "all": lambda: F.lit(True),
 }
@@ -63,6 +72,12 @@ def test_overwrite_replaces_the_rows_that_spark_selects(spark, table, condition)
         F.current_date,
         lambda: ~F.col("id").isin(1),
         lambda: F.col("nope") == 1,
+        lambda: F.col("day") == 1,
+        lambda: F.col("day").isin(1, 2),
+        lambda: F.col("day") == F.lit(True),
+        lambda: F.col("day") == dt.datetime(2026, 1, 2),
+        lambda: F.col("day") == "2026-02-30",
+        lambda: F.col("day") > "0000-01-01",
     ],
 )
 def test_overwrite_refuses_a_condition_whose_meaning_spark_decides(spark, table, condition):
@@ -70,3 +85,55 @@ def test_overwrite_refuses_a_condition_whose_meaning_spark_decides(spark, table,
     with pytest.raises(ValidationError, match=r"overwrite: expected a filter as text, or comparisons .* got Column"):
         write.overwrite(condition())
     assert table.refresh().scan().count() == 3
+
+
+def test_overwrite_names_the_cause_of_a_refusal(spark, table):
+    frame = icefloe.spark.read(table, spark=spark)
+    write = icefloe.spark.write_to(frame, table)
+    for condition in (frame["id"] > 0, frame.id.isin(1), F.lit(0) < frame.id):
+        with pytest.raises(ValidationError, match=r"id is a column of a DataFrame: use F\.col\('id'\)$"):
+            write.overwrite(condition)
+    with pytest.raises(
+        ValidationError, match=r"no column 'nope' outside of structs, use one of id, name, day, yes, x$"
+    ):
+        write.overwrite(F.col("nope") == 1)
+    pytest.importorskip("grpc", reason="columns of Spark Connect need grpc")
+    from pyspark.sql.connect import functions
+
+    with pytest.raises(
+        ValidationError, match="a column of Spark Connect is not readable here, so write the condition as text"
+    ):
+        write.overwrite(functions.col("id") > 1)
+    assert table.refresh().scan().count() == 3
+
+
+def test_overwrite_matches_names_by_the_setting_of_the_session(spark, table):
+    write = icefloe.spark.write_to(icefloe.spark.read(table, spark=spark), table)
+    with (
+        settings(spark, {"spark.sql.caseSensitive": "true"}),
+        pytest.raises(ValidationError, match="no column 'ID'"),
+    ):
+        write.overwrite(F.col("ID") > 1)
+    both = Schema(NestedField(1, "ID", LongType()), NestedField(2, "id", LongType()))
+    with pytest.raises(ValidationError, match=r"the columns 'ID' and 'id', set spark\.sql\.caseSensitive"):
+        filter_of_column(F.col("Id") > 1, both)
+    assert str(filter_of_column(F.col("ID") > 1, both, case_sensitive=True)).startswith(
+        "GreaterThan(term=Reference(name='ID')"
+    )
+
+
+def test_overwrite_reads_a_chain_longer_than_the_stack_of_python(table):
+    def chain(length):
+        return functools.reduce(operator.or_, [F.col("id") == number for number in range(length)])
+
+    read = filter_of_column(chain(1200), table.schema())
+    assert str(read).count("EqualTo(") == 1200
+    with pytest.raises(
+        ValidationError, match=f"at most {MAX_CONDITIONS} conditions joined by & or [|], got more: .* isin"
+    ):
+        filter_of_column(chain(MAX_CONDITIONS + 1), table.schema())
+    nested = F.col("id") == 1
+    for _ in range(MAX_DEPTH):
+        nested = (nested | (F.col("id") == 2)) & (F.col("id") > 0)
+    with pytest.raises(ValidationError, match=f"nested at most {MAX_DEPTH} deep, got a deeper condition"):
+        filter_of_column(nested, table.schema())

@@ -193,7 +193,8 @@ class WriteBuilder:
         checked = checked_options(mode, {**self._options, **extra})
         table = self._table if isinstance(self._table, Table) else self._catalog_of_name().load_table(self._table)
         if isinstance(row_filter, Column):
-            row_filter = filter_of_column(row_filter, table.schema())
+            sensitive = is_case_sensitive(self._frame.sparkSession)
+            row_filter = filter_of_column(row_filter, table.schema(), case_sensitive=sensitive)
         change = replace(file_change(self._frame.sparkSession, table, mode, checked), row_filter=row_filter)
         write_to_table(self._frame, table, change)
 
