@@ -170,6 +170,29 @@ def test_read_of_a_time_by_sparks_option(spark, new_table, options):
             parsed.scan()
 
 
+def test_times_with_an_offset_that_do_not_exist_are_refused_by_cause(new_table):
+    location = new_table(SCHEMA).metadata_location
+    for text in ("2030-13-31 12:00:00+01:00", "9999-12-31 23:59:59.999999-18:00", "0001-01-01 00:00:00+18:00"):
+        parsed = TableOptions.parse({"path": location, "timestampAsOf": text})
+        with pytest.raises(ValidationError, match=r"got '.*': write a date and time of the years 1 to 9999 of UTC"):
+            parsed.scan()
+
+
+def test_errors_of_versions_show_the_names_as_users_write_them(new_table):
+    location = new_table(SCHEMA).metadata_location
+    both = TableOptions.parse({"path": location, "timestampAsOf": "2026-01-31 12:00:00Z", "versionAsOf": "1"})
+    with pytest.raises(
+        ValidationError, match=r"tag, versionAsOf, timestampAsOf, or .* got versionAsOf and timestampAsOf"
+    ):
+        both.scan()
+    with pytest.raises(ValidationError, match="option versionAsOf: expected a whole number, got '--5'"):
+        TableOptions.parse({"path": location, "versionAsOf": "--5"}).scan()
+    with pytest.raises(ValidationError, match=r"expected .*timestampAsOf, .*versionAsOf.*got 'nope'"):
+        TableOptions.parse({"path": location, "nope": "1"})
+    with pytest.raises(ValidationError, match=r"unknown option of a write; .* got 'versionAsOf'"):
+        TableOptions.parse({"path": location, "versionAsOf": "1"}).check_write()
+
+
 def test_options_of_speed_change_tasks_and_no_row(spark, new_table, options):
     table = new_table(SCHEMA)
     for start in range(3):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from functools import reduce
+from operator import or_
 
 import icefloe.spark
 import pandas as pd
@@ -10,6 +12,7 @@ import pyarrow as pa
 import pytest
 from icefloe.exceptions import IcebergError, ResolveError, SchemaMismatchError
 from icefloe.expressions import EqualTo
+from icefloe.expressions.tree import MAX_DEPTH
 from icefloe.schema import Schema
 from icefloe.spark import data_source, functions
 from icefloe.spark.dml import copy_on_write
@@ -20,17 +23,20 @@ from icefloe.spark.table_options import TableOptions
 from icefloe.spark.transform_udf import transformed
 from icefloe.spark.types.stored_types import to_stored_types
 from icefloe.spark.types.uuid_text import text_to_uuid
+from icefloe.spark.writer.column_filter import MAX_CONDITIONS, filter_of_column
 from icefloe.table import StaticTable
 from icefloe.types import LongType, NestedField, StringType, TimeType
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 from pyspark.sql import types as T  # noqa: N812  the name everyone uses
+from pyspark.sql.connect import functions as connect_functions
 
 from tests.spark.raised_texts import raised_texts, texts_without_a_case
 
 OTHER_ROOMS = ("statements", "lexer", "stream", "maintenance")
 """Rooms whose errors have cases in their own tests."""
 SCHEMA = Schema(NestedField(1, "id", LongType(), required=True), NestedField(2, "name", StringType()))
+BOTH_CASES = Schema(NestedField(1, "ID", LongType()), NestedField(2, "id", LongType()))
 NESTED_UUID = (
     '{"type":"struct","fields":[{"id":1,"name":"u","required":false,'
     '"type":{"type":"list","element-id":2,"element":"uuid","element-required":false}}]}'
@@ -65,6 +71,9 @@ class Cases:
     def write(self, mode="append", **options):
         named = {key.replace("_", "-"): value for key, value in options.items()}
         icefloe.spark.write(self.rows, self.table, mode, named)
+
+    def overwrite(self, condition):
+        icefloe.spark.write_to(self.rows, self.table).overwrite(condition)
 
     def read(self, source=None, **arguments):
         return icefloe.spark.read(self.table if source is None else source, spark=self.spark, **arguments)
@@ -171,6 +180,18 @@ class Cases:
                 self.table, F.rand() < 1, spark=self.spark
             ),
             "option of a time without offset": lambda: self.scan(timestampasof="2026-01-31 12:00:00"),
+            "option of a time that does not exist": lambda: self.scan(timestampasof="2026-13-31 12:00:00+01:00"),
+            "overwrite of a column of a DataFrame": lambda: self.overwrite(self.rows["id"] > 1),
+            "overwrite of an unknown column": lambda: self.overwrite(F.col("nope") > 1),
+            "overwrite of a column of Spark Connect": lambda: self.overwrite(connect_functions.col("id") > 1),
+            "overwrite of columns that differ in case": lambda: filter_of_column(F.col("Id") > 1, BOTH_CASES),
+            "overwrite of a function": lambda: self.overwrite(F.rand() > 1),
+            "overwrite of a long chain": lambda: self.overwrite(reduce(or_, [F.col("id") == 1] * (MAX_CONDITIONS + 1))),
+            "overwrite of a deep condition": lambda: self.overwrite(
+                reduce(
+                    lambda one, _: (one | F.col("id").isNull()) & F.col("id").isNotNull(), range(MAX_DEPTH), F.lit(True)
+                )
+            ),
             "option of no number": lambda: self.scan(snapshot_id="new"),
             "option unknown": lambda: self.scan(snapshotid="1"),
             "option of writes": lambda: self.scan(overwrite_filter="id = 1"),

@@ -79,9 +79,12 @@ def timestamp_nanos_from_text(text: str) -> tuple[int, bool]:
     try:
         whole, fraction, zone = _split(text)
         value = datetime.fromisoformat(whole + ("+00:00" if zone.upper() == "Z" else zone))
+        micros = datetime_to_micros(value)
     except ValueError as error:
         raise ValidationError(f"not a timestamp: expected YYYY-MM-DDTHH:MM:SS.ffffff, got {text!r}") from error
-    return datetime_to_micros(value) * NANOS_PER_MICRO + fraction, value.tzinfo is not None
+    except OverflowError as error:
+        raise ValidationError(f"not a timestamp: expected the years 1 to 9999 in UTC, got {text!r}") from error
+    return micros * NANOS_PER_MICRO + fraction, value.tzinfo is not None
 
 
 def timestamp_to_text(micros: int, zone: str = "") -> str:

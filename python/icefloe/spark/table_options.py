@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 CATALOG_PREFIX = "catalog."
 VERSION_OPTIONS = ("snapshot-id", "as-of-timestamp", "branch", "tag", "versionasof", "timestampasof")
+_SHOWN = {"versionasof": "versionAsOf", "timestampasof": "timestampAsOf"}
+"""Names in errors of the options that users do not write in lower case."""
 RANGE_OPTIONS = ("start-snapshot-id", "end-snapshot-id", "start-timestamp", "end-timestamp")
 CHANGE_OPTIONS = ("changes", "compute-updates", "identifier-columns", "net-changes")
 TASK_SIZE_OPTIONS = (SPLIT_SIZE_OPTION, LOOKBACK_OPTION, OPEN_FILE_COST_OPTION)
@@ -90,7 +92,7 @@ class TableOptions:
             raise refused(unknown[0])
         if unknown:
             raise ValidationError(
-                f"options: unknown option; expected {', '.join(sorted(known))}, catalog.<key> or snapshot-property.<key>, got "
+                f"options: unknown option; expected {', '.join(map(_shown, sorted(known)))}, catalog.<key> or snapshot-property.<key>, got "
                 f"{unknown[0]!r}"
             )
         properties = {
@@ -149,7 +151,8 @@ class TableOptions:
         if len(versions) > 1 or (versions and (ranges or self.flag("changes"))):
             got = [*versions, *ranges, *(["changes"] if self.flag("changes") else [])]
             raise ValidationError(
-                f"options: expected one of {', '.join(VERSION_OPTIONS)}, or a range of snapshots, got {' and '.join(got)}"
+                f"options: expected one of {', '.join(map(_shown, VERSION_OPTIONS))}, or a range of snapshots, got "
+                f"{' and '.join(map(_shown, got))}"
             )
         if self.flag("changes"):
             return self._changelog()
@@ -219,16 +222,22 @@ def _at_version(scan: DataScan, key: str, value: str) -> DataScan:
 
 def _milliseconds(time: str) -> int:
     """Return the milliseconds since the epoch of a time with its offset; Spark plans a data source without the session's time zone."""
+    expected = f"option timestampAsOf: expected a time with its offset from UTC, such as 2026-01-31 12:00:00+01:00, got {time!r}"
     try:
         nanos, has_offset = timestamp_nanos_from_text(time.strip())
-    except ValidationError:
-        has_offset = False
-    if not has_offset:
+    except ValidationError as error:
         raise ValidationError(
-            f"option timestampAsOf: expected a time with its offset from UTC, such as 2026-01-31 12:00:00+01:00, got {time!r}: add the "
-            "offset, or pass as-of-timestamp in milliseconds since the epoch"
-        )
+            f"{expected}: write a date and time of the years 1 to 9999 of UTC in this form, or pass as-of-timestamp in milliseconds since "
+            "the epoch"
+        ) from error
+    if not has_offset:
+        raise ValidationError(f"{expected}: add the offset, or pass as-of-timestamp in milliseconds since the epoch")
     return nanos // _NANOS_PER_MILLI
+
+
+def _shown(key: str) -> str:
+    """Return the name of an option as users write it."""
+    return _SHOWN.get(key, key)
 
 
 def check_options(use: str, given: Iterable[str], known: Collection[str]) -> None:
@@ -245,7 +254,7 @@ def check_options(use: str, given: Iterable[str], known: Collection[str]) -> Non
     unknown = [key for key in given if key not in known]
     if unknown:
         raise ValidationError(
-            f"options: unknown option of {use}; expected {', '.join(sorted(known))}, got {unknown[0]!r}"
+            f"options: unknown option of {use}; expected {', '.join(map(_shown, sorted(known)))}, got {_shown(unknown[0])!r}"
         )
 
 
@@ -257,5 +266,5 @@ def whole_number(key: str, value: str) -> int:
     """
     digits = value.removeprefix("-")
     if not (digits.isascii() and digits.isdigit()):
-        raise ValidationError(f"option {key}: expected a whole number, got {value!r}")
+        raise ValidationError(f"option {_shown(key)}: expected a whole number, got {value!r}")
     return int(value)

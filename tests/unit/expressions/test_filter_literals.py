@@ -216,3 +216,9 @@ def test_numbers_of_thousands_of_digits_are_above_every_value(digits):
         assert table.scan(f"x > {number}").count() == 0
     with one_column("string", ["1"]) as table, pytest.raises(ValidationError, match="filter on x"):
         table.scan(EqualTo("x", 10**digits)).count()
+
+
+def test_a_filter_refuses_a_time_that_is_outside_the_years_of_utc():
+    for text in ("9999-12-31 23:59:59-18:00", "0001-01-01 00:00:00+18:00"):
+        with pytest.raises(ValidationError, match="not a timestamp: expected the years 1 to 9999 in UTC, got"):
+            literal(text).to(type_from_text("timestamptz"))
