@@ -76,7 +76,8 @@ def planned_insert(statement: Statement, text: str) -> PlannedInsert | SparkWrit
     """Return the write of an INSERT statement.
 
     Raises:
-        ValidationError: The statement does not parse, or a clause is not supported.
+        ValidationError: The statement does not parse.
+        FeatureUnsupportedError: A clause is not supported.
         NoSuchTableError: A table does not exist.
         SchemaMismatchError: The values of the query cannot be stored in the columns.
     """

@@ -65,6 +65,7 @@ def merge_clauses(cursor: Cursor) -> Iterator[MergeClause]:
 
     Raises:
         ValidationError: A clause does not parse.
+        FeatureUnsupportedError: A clause is not supported.
     """
     while not cursor.done:
         cursor.expect("WHEN")

@@ -115,7 +115,8 @@ def sql(spark: Any, text: str, args: Mapping[str, Any] | Sequence[Any] | None = 
         The rows of a query. MERGE, UPDATE and DELETE return one row with the numbers of changed rows, CALL the row of the procedure.
 
     Raises:
-        ValidationError: The statement does not parse, or a clause is not supported.
+        ValidationError: The statement does not parse, or a value or name in it is not valid.
+        FeatureUnsupportedError: The statement or a clause is not supported.
         NoSuchTableError: A table does not exist.
         ValidationException: A concurrent commit conflicts.
 
