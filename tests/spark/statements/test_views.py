@@ -45,7 +45,7 @@ def test_explain_returns_the_plan_of_a_query(sql, name, mode, plan):
         ("ANALYZE TABLE {t} COMPUTE STATISTICS", "ANALYZE TABLE is not .*; expected CALL .*compute_table_stats"),
         ("ANALYZE TABLE {t} COMPUTE STATISTICS FOR ALL COLUMNS", "ANALYZE TABLE is not .*; expected CALL"),
         ("SHOW PARTITIONS {t}", "SHOW PARTITIONS is not .*; expected SELECT .* FROM lake.db.events.partitions, which"),
-        ("REPAIR TABLE {t}", "REPAIR TABLE is not supported.*: run it with spark.sql"),
+        ("REPAIR TABLE {t}", "REPAIR TABLE is not .*; expected CALL .*add_files"),
     ],
 )
 def test_refused_statement_is_named_as_it_was_written(sql, name, statement, message):
