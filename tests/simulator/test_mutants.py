@@ -10,7 +10,8 @@ from icefloe.exceptions import IcebergError
 from tests.faults.test_every_call import call_sweep
 from tests.simulator.checks import violation_in, violation_of
 from tests.simulator.generator import random_history
-from tests.simulator.mutants import HISTORIC, MUTANTS, mutated
+from tests.simulator.mutants import HISTORIC, MUTANTS
+from tests.simulator.mutation import mutated
 from tests.simulator.operations import History
 from tests.simulator.schedules import interleavings
 

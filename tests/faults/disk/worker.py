@@ -22,7 +22,8 @@ from tests.faults.disk.power_cuts import PowerCuts
 from tests.faults.operations import OPERATIONS
 from tests.faults.selection import Selection
 from tests.faults.sweep import Calls, Sweep
-from tests.simulator.mutants import POWER_CUT_MUTANTS, mutated
+from tests.simulator.mutants import POWER_CUT_MUTANTS
+from tests.simulator.mutation import mutated
 
 
 def open_catalog(kind, directory):

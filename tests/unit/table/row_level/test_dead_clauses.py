@@ -35,35 +35,38 @@ def table(catalog):
     return table
 
 
-def refused(table, add, clause):
+@pytest.mark.parametrize(
+    ("clause", "add"),
+    [
+        (r"1 \(when_matched_delete\)", lambda merge, never: merge.when_matched_delete(never)),
+        (
+            r"2 \(when_not_matched_insert\)",
+            lambda merge, never: merge.when_matched_update_all().when_not_matched_insert_all(never),
+        ),
+        (
+            r"1 \(when_not_matched_by_source_delete\)",
+            lambda merge, never: merge.when_not_matched_by_source_delete(never),
+        ),
+    ],
+    ids=["matched", "not matched", "not matched by source"],
+)
+@pytest.mark.parametrize("condition", NEVER, ids=str)
+def test_merge_refuses_a_condition_that_is_never_true(table, condition, clause, add):
     before = table.metadata_location
     with pytest.raises(ValidationError, match=rf"merge, clause {clause}: {DEAD}; expected a condition"):
-        add(table.merge(SOURCE, ["id"])).execute()
+        add(table.merge(SOURCE, ["id"]), condition).execute()
     assert table.refresh().metadata_location == before
-
-
-@pytest.mark.parametrize("condition", NEVER, ids=str)
-def test_merge_refuses_a_condition_that_is_never_true(table, condition):
-    refused(table, lambda merge: merge.when_matched_delete(condition), r"1 \(when_matched_delete\)")
-    refused(
-        table,
-        lambda merge: merge.when_matched_update_all().when_not_matched_insert_all(condition),
-        r"2 \(when_not_matched_insert\)",
-    )
-    refused(
-        table,
-        lambda merge: merge.when_not_matched_by_source_delete(condition),
-        r"1 \(when_not_matched_by_source_delete\)",
-    )
 
 
 @pytest.mark.parametrize("condition", ALWAYS, ids=str)
 def test_merge_refuses_a_clause_after_a_condition_that_is_always_true(table, condition):
-    refused(
-        table,
-        lambda merge: merge.when_matched_delete(condition).when_matched_update_all("source.n > 3"),
-        r"2 \(when_matched_update\)",
-    )
+    before = table.metadata_location
+    merge = table.merge(SOURCE, ["id"]).when_matched_delete(condition)
+    with pytest.raises(
+        ValidationError, match=rf"merge, clause 2 \(when_matched_update\): {DEAD}; expected a condition"
+    ):
+        merge.when_matched_update_all("source.n > 3").execute()
+    assert table.refresh().metadata_location == before
     merge = table.merge(SOURCE, ["id"]).when_matched_update_all(condition).when_not_matched_insert_all(condition)
     assert merge.execute().rows_inserted == 1
 
