@@ -179,12 +179,10 @@ mod tests {
     }
 
     #[test]
-    fn low_words_of_neighbours_differ_in_every_share() {
+    fn low_words_of_neighbours_differ() {
         let hasher = KeyHasher::new(vec![false]);
         let found = hashes(&hasher, Arc::new(Int64Array::from_iter_values(0..4096)));
         let low: HashSet<u64> = found.iter().map(|hash| words_of(*hash)[0]).collect();
         assert_eq!(low.len(), 4096);
-        let shares: HashSet<u64> = low.iter().map(|word| word >> 40 & 255).collect();
-        assert_eq!(shares.len(), 256);
     }
 }

@@ -1,13 +1,13 @@
 //! Records of 64-bit words in shares by hash, in memory up to a budget and beyond it in a temporary file.
 
+use super::keys::words_of;
 use crate::error::Result;
 use crate::runtime::spill::Spill;
 
 /// The number of shares; one at a time is in memory as a whole.
 pub(super) const SHARES: usize = 256;
-/// The first of the bits of a hash that number its share: the low word is random, the high word may be a value, and the
-/// index of a share uses the other bits of the low word.
-const SHARE_SHIFT: u32 = 40;
+/// 2^64 divided by the golden ratio: a product with it carries every bit of a word into the highest bits.
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Records of `WIDTH` words, of which the first two are a hash.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ impl<const WIDTH: usize> Shares<WIDTH> {
     }
 
     pub(super) fn push(&mut self, hash: u128, record: [u64; WIDTH]) -> Result<()> {
-        if let Some(held) = self.held.get_mut((hash >> SHARE_SHIFT) as usize % SHARES) {
+        if let Some(held) = self.held.get_mut(share_of(hash)) {
             held.extend(record);
             self.words += WIDTH;
         }
@@ -53,5 +53,36 @@ impl<const WIDTH: usize> Shares<WIDTH> {
         Spill::move_all(&mut self.spill, &mut self.held)?;
         self.words = 0;
         Ok(())
+    }
+}
+
+/// Return the share of a hash. The high word may be a value, so the low word decides; its bits alone are uneven for
+/// values at even distances.
+fn share_of(hash: u128) -> usize {
+    let [low, _] = words_of(hash);
+    (low.wrapping_mul(GOLDEN) >> (u64::BITS - SHARES.ilog2())) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::Int64Array;
+
+    use super::super::keys::KeyHasher;
+    use super::*;
+
+    #[test]
+    fn values_at_even_distances_fill_all_shares_alike() {
+        for distance in [1, 1000, 1 << 20, 1 << 40] {
+            let hasher = KeyHasher::new(vec![false]);
+            let values = (0..65_536_i64).map(|value| value.wrapping_mul(distance));
+            let column = Arc::new(Int64Array::from_iter_values(values));
+            let mut rows = [0; SHARES];
+            for hash in hasher.hash(&[column], 65_536).unwrap().hashes {
+                rows[share_of(hash)] += 1;
+            }
+            assert!(rows.iter().all(|rows| (128..512).contains(rows)), "{distance}: {rows:?}");
+        }
     }
 }
