@@ -209,11 +209,36 @@ class RandomSql:
         kind = self.random.choice(["c", "day", "at", "local", "i"])
         return self.random.choice(
             [
-                f"trim(concat(' ', {inner}, '\\t  '))",
+                f"{self.random.choice(['trim', 'ltrim', 'rtrim'])}(concat(' ', {inner}, '\\t  '))",
+                f"{self.random.choice(['contains', 'endswith', 'startswith'])}({inner}, '{self.random.choice(['a', 'b', ''])}')",
                 f"length({self.random.choice([inner, self.value('x', 1)])})",
                 f"{self.random.choice(['substring', 'substr'])}({inner}, {self.random.randint(-4, 4)}{count})",
                 f"replace({inner}, '{self.random.choice(['a', 'ss', '', 'zz'])}', {self.random.choice(['upper', ''])}('bä'))",
                 f"replace({inner}, 'a')",
                 f"cast({self.value(kind, 1)} as string)",
+            ]
+        )
+
+    def date_function(self) -> str:
+        """Return a function of dates."""
+        first, second = (self.value(self.random.choice(["day", "local", "at"]), 1) for _ in range(2))
+        days = self.random.choice(["1", "-400", "null", "cast(3 as smallint)", f"length({self.text(1)})"])
+        return self.random.choice(
+            [
+                f"{self.random.choice(['year', 'month', 'day', 'dayofmonth'])}({first})",
+                # The dates may be out of Python's range.
+                f"datediff({self.random.choice(['date_add', 'date_sub'])}({first}, {days}), {second})",
+                f"datediff({first}, {second})",
+            ]
+        )
+
+    def rounding_function(self) -> str:
+        """Return `floor`, `ceil`, `round` or `mod`."""
+        exact = self.value(self.random.choice(["i", "l", "c"]), 1)
+        return self.random.choice(
+            [
+                f"{self.random.choice(['floor', 'ceil', 'ceiling'])}({self.number(1)})",
+                f"round({exact}{self.random.choice(['', ', 0', ', 1', ', 2', ', 5'])})",
+                f"mod({exact}, {self.random.choice(['7', '-2', '1.5'])})",
             ]
         )

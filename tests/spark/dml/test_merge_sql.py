@@ -118,6 +118,12 @@ def test_text_functions_have_the_same_results_in_python_and_spark(utc):
     check(utc, made, [made.text_function() for _ in range(2 * TEXTS)])
 
 
+@pytest.mark.parametrize("function", [RandomSql.date_function, RandomSql.rounding_function])
+def test_functions_of_dates_and_numbers_have_the_same_results_in_python_and_spark(utc, function):
+    made = RandomSql(0)
+    check(utc, made, [function(made) for _ in range(2 * TEXTS)])
+
+
 MOMENTS = [
     0,
     -1,

@@ -1,4 +1,4 @@
-"""The attached catalogs that the statements of a session find: its own, and those of other sessions of its Spark application.
+"""The attached catalogs that the statements of a session find, its own and those of other sessions of its Spark application.
 
 Spark runs ``foreachBatch`` in a copy of the session that starts the query.
 """
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def found_catalogs(spark: Any) -> dict[str, AttachedCatalog]:
     """Return the attached catalogs of a session by name.
 
-    A name that the session does not have is the one of the session that it is a copy of, else of any other session of the application.
-    A name that such other sessions have for different catalogs is left out.
+    A name that the session has not attached is looked up in the session that it is a copy of, then in all other sessions of the application.
+    A name that these other sessions have for different catalogs is left out.
     """
     attached, own = attached_by_session(), session_key(spark)
     found = attached.pop(own, {})
@@ -39,7 +39,7 @@ def found_catalogs(spark: Any) -> dict[str, AttachedCatalog]:
 
 
 def _of_application(spark: Any, lakes: dict[str, AttachedCatalog]) -> dict[str, AttachedCatalog]:
-    """Return the catalogs of another session, if it is one of the same Spark application."""
+    """Return the catalogs of another session that belong to the same Spark application."""
     return {
         name: lake
         for name, lake in lakes.items()

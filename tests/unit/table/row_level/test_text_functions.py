@@ -34,6 +34,12 @@ SCOPE = Scope(ROWS.schema, default_side="target")
     ("text", "expected"),
     [
         ("trim(s)", ["a b", "äb\t", "", None]),
+        ("ltrim(s)", ["a b ", "äb\t", "", None]),
+        ("rtrim(s)", [" a b", "äb\t", "", None]),
+        ("trim(leading from s)", ["a b ", "äb\t", "", None]),
+        ("contains(s, 'b')", [True, True, False, None]),
+        ("contains(s, '')", [True, True, True, None]),
+        ("endswith(s, ' ')", [True, False, False, None]),
         ("length(s)", [5, 3, 0, None]),
         ("length(x)", [2, 1, 0, None]),
         ("length(null)", [None] * 4),
@@ -67,7 +73,8 @@ def test_text_function_has_the_result_of_spark(text, expected):
     [
         ("trim(both 'a' from s)", "TRIM.*not part of the SQL of conditions and values"),
         ("trim('a', s)", "TRIM.*not part of the SQL of conditions and values"),
-        ("ltrim(s)", r"ltrim\(\): not part of the SQL of conditions and values"),
+        ("rlike(s, 'a')", r"rlike\(\): not part of the SQL of conditions and values"),
+        ("contains(s, s)", "expected a literal string, got an expression"),
         ("length(n)", "expected a string, got bigint; cast it to string"),
         ("length(s, s)", r"length\(\): expected at most 1 argument, got more"),
         ("substring(s, 1, 2, 3)", r"substring\(\): expected at most 3 arguments, got more"),

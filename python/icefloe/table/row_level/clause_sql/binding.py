@@ -10,7 +10,8 @@ import pyarrow.compute as pc
 
 from icefloe.exceptions import ResolveError, ValidationError
 from icefloe.table.row_level.clause_sql import comparing, kinds, strings
-from icefloe.table.row_level.clause_sql.arithmetic import absolute, arithmetic, negated
+from icefloe.table.row_level.clause_sql.arguments import Arguments
+from icefloe.table.row_level.clause_sql.arithmetic import arithmetic, negated
 from icefloe.table.row_level.clause_sql.coercion import (
     coerced,
     compared,
@@ -20,7 +21,8 @@ from icefloe.table.row_level.clause_sql.coercion import (
     to_common,
 )
 from icefloe.table.row_level.clause_sql.constants import number, type_of, typed_text
-from icefloe.table.row_level.clause_sql.parsing import not_in_grammar, parse, piece
+from icefloe.table.row_level.clause_sql.functions import FUNCTIONS
+from icefloe.table.row_level.clause_sql.parsing import parse, piece
 from icefloe.table.row_level.clause_sql.value import (
     Value,
     chosen,
@@ -32,7 +34,7 @@ from icefloe.table.row_level.clause_sql.value import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from icefloe.table.row_level.clause_sql.scope import Scope
 
@@ -80,6 +82,7 @@ class _Binder:
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
+        self._arguments = Arguments(self.bind, scope.schema.names)
 
     def bind(self, node: Any) -> Value:
         name = type(node).__name__
@@ -101,6 +104,8 @@ class _Binder:
             return conjunction(parts) if name == "And" else disjunction(parts)
         if name in _ARITHMETIC:
             return arithmetic(_ARITHMETIC[name], self.bind(node.this), self.bind(node.expression))
+        if name in FUNCTIONS:
+            return FUNCTIONS[name](node, self._arguments)
         found = getattr(self, f"_{name.lower()}", None)
         if found is None or (node.args.get("negate") and name not in _NEGATABLE):
             raise ValidationError(self._not_in_grammar())
@@ -108,7 +113,7 @@ class _Binder:
         return value
 
     def _not_in_grammar(self) -> str:
-        return not_in_grammar(self.scope.schema.names)
+        return self._arguments.not_in_grammar()
 
     def _operands(self, node: Any) -> list[Value]:
         for side in (node.this, node.expression):
@@ -243,10 +248,7 @@ class _Binder:
         kind = operands[0].kind
         return functools.reduce(lambda left, right: computed(kind, function, [left, right]), operands)
 
-    # ---- functions
-
-    def _abs(self, node: Any) -> Value:
-        return absolute(self.bind(node.this))
+    # ---- texts and types
 
     def _cast(self, node: Any) -> Value:
         target = type_of(node.to)
@@ -266,88 +268,11 @@ class _Binder:
             raise ValidationError(self._not_in_grammar())
         return self._cast(node)
 
-    def _lower(self, node: Any) -> Value:
-        return computed(pa.string(), strings.lower, [self._text(node.this)])
-
-    def _upper(self, node: Any) -> Value:
-        return computed(pa.string(), strings.upper, [self._text(node.this)])
-
-    def _trim(self, node: Any) -> Value:
-        if node.args.get("position") is not None or node.expression is not None:
-            raise ValidationError(self._not_in_grammar())
-        return computed(pa.string(), strings.trimmed, [self._text(node.this)])
-
-    def _length(self, node: Any) -> Value:
-        value = self.bind(node.this)
-        value = value if value.kind == pa.binary() else self._text(node.this)
-        return computed(pa.int32(), strings.length, [value])
-
-    def _substring(self, node: Any) -> Value:
-        if node.args.get("start") is None:
-            raise ValidationError("expected a position after the text")
-        position, count = self._constant_int(node.args["start"]), node.args.get("length")
-        count = None if count is None else self._constant_int(count)
-        return computed(pa.string(), lambda values: strings.substring(values, position, count), [self._text(node.this)])
-
-    def _replace(self, node: Any) -> Value:
-        search, replacement = self._constant_text(node.expression), node.args.get("replacement")
-        replacement = "" if replacement is None else self._constant_text(replacement)
-        return computed(
-            pa.string(), lambda values: strings.replaced(values, search, replacement), [self._text(node.this)]
-        )
-
-    def _dpipe(self, node: Any) -> Value:
-        return self._joined([node.this, node.expression])
-
-    def _concat(self, node: Any) -> Value:
-        return self._joined(node.expressions)
-
-    def _joined(self, nodes: Sequence[Any]) -> Value:
-        parts = [self.bind(node) for node in nodes]
-        kind = pa.binary() if any(part.kind == pa.binary() for part in parts) else pa.string()
-        for part, node in zip(parts, nodes, strict=True):
-            if part.kind not in (kind, pa.null()):
-                raise ValidationError(
-                    f"{piece(node)}: expected {kinds.name_of(kind)}, got {kinds.name_of(part.kind)}; write "
-                    f"cast({piece(node)} as {kinds.name_of(kind)})"
-                )
-        return computed(kind, strings.concatenated, [coerced(part, kind) for part in parts])
-
-    def _startswith(self, node: Any) -> Value:
-        tested, prefix = self._text(node.this), self._constant_text(node.expression)
-        return computed(pa.bool_(), lambda values: strings.starts_with(values, prefix), [tested])
-
     def _like(self, node: Any) -> Value:
-        tested, pattern = coerced(self._tested(node), pa.string()), self._constant_text(node.expression)
+        tested, pattern = coerced(self._tested(node), pa.string()), self._arguments.constant_text(node.expression)
         strings.check_pattern(pattern)
         found = computed(pa.bool_(), lambda values: strings.like(values, pattern), [tested])
         return _inverted(found) if node.args.get("negate") else found
-
-    def _text(self, node: Any) -> Value:
-        value = self.bind(node)
-        if value.kind not in (pa.string(), pa.null()):
-            raise ValidationError(
-                f"{piece(node)}: expected a string, got {kinds.name_of(value.kind)}; cast it to string"
-            )
-        return coerced(value, pa.string())
-
-    def _constant_text(self, node: Any) -> str:
-        value = self.bind(node)
-        text = value.single().as_py() if value.constant else None
-        if not isinstance(text, str):
-            raise ValidationError(
-                f"{piece(node)}: expected a literal string, got an expression, which is {self._not_in_grammar()}"
-            )
-        return text
-
-    def _constant_int(self, node: Any) -> int:
-        value = self.bind(node)
-        number = value.single().as_py() if value.constant and value.kind == pa.int32() else None
-        if number is None:
-            raise ValidationError(
-                f"{piece(node)}: expected a literal int, got an expression, which is {self._not_in_grammar()}"
-            )
-        return int(number)
 
     def _anonymous(self, node: Any) -> Value:
         name, arguments = str(node.this).lower(), node.expressions

@@ -25,21 +25,11 @@ _UNESCAPED = {
     "_": "\\_",
 }
 _FUNCTIONS = {
-    *(
-        "abs",
-        "cast",
-        "coalesce",
-        "concat",
-        "greatest",
-        "if",
-        "ifnull",
-        "isnan",
-        "isnotnull",
-        "isnull",
-        "lcase",
-        "least",
-    ),
-    *("length", "lower", "nullif", "nvl", "replace", "startswith", "substr", "substring", "trim", "ucase", "upper"),
+    *("cast", "coalesce", "greatest", "if", "ifnull", "isnan", "isnotnull", "isnull", "least", "nullif", "nvl"),
+    *("concat", "contains", "endswith", "lcase", "length", "lower", "ltrim", "replace", "rtrim", "startswith"),
+    *("substr", "substring", "trim", "ucase", "upper"),
+    *("abs", "ceil", "ceiling", "floor", "mod", "round"),
+    *("date_add", "date_sub", "datediff", "day", "dayofmonth", "month", "year"),
 }
 _MOST_ARGUMENTS = {"length": 1, "substr": 3, "substring": 3}
 """Functions of which sqlglot drops further arguments."""

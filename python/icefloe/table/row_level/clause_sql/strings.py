@@ -35,6 +35,16 @@ def trimmed(values: pa.Array) -> pa.Array:
     return pc.utf8_trim(values, characters=" ")
 
 
+def left_trimmed(values: pa.Array) -> pa.Array:
+    """Return texts without spaces at their beginning."""
+    return pc.utf8_ltrim(values, characters=" ")
+
+
+def right_trimmed(values: pa.Array) -> pa.Array:
+    """Return texts without spaces at their end."""
+    return pc.utf8_rtrim(values, characters=" ")
+
+
 def length(values: pa.Array) -> pa.Array:
     """Return the number of characters of texts, or of bytes."""
     return pc.binary_length(values) if values.type == pa.binary() else pc.utf8_length(values)
@@ -67,6 +77,16 @@ def replaced(values: pa.Array, search: str, replacement: str) -> pa.Array:
 def starts_with(values: pa.Array, prefix: str | bytes) -> pa.Array:
     """Return whether values begin with a prefix."""
     return pc.starts_with(values, prefix)
+
+
+def ends_with(values: pa.Array, suffix: str) -> pa.Array:
+    """Return whether texts end with a suffix."""
+    return pc.ends_with(values, suffix)
+
+
+def contains(values: pa.Array, part: str) -> pa.Array:
+    """Return whether texts contain a text; each one contains the empty text."""
+    return pc.match_substring(values, part)
 
 
 def like(values: pa.Array, pattern: str) -> pa.Array:
