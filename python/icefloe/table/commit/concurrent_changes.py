@@ -70,6 +70,20 @@ class ConcurrentChanges:
             added_deletes=_without(self.added_deletes, snapshot_ids),
         )
 
+    def after(self, sequence_number: int, metadata: TableMetadata) -> ConcurrentChanges:
+        """Return the files that snapshots with a greater sequence number added or removed.
+
+        Args:
+            sequence_number: Sequence number.
+            metadata: A version of the table that has the snapshots.
+        """
+        older = [
+            snapshot.snapshot_id
+            for snapshot in metadata.snapshots
+            if (snapshot.sequence_number or 0) <= sequence_number
+        ]
+        return self.without(pa.array(older, pa.int64()))
+
 
 def _without(files: pa.Table, snapshot_ids: pa.Array) -> pa.Table:
     return files.filter(pc.invert(pc.is_in(files.column("snapshot_id"), snapshot_ids)))

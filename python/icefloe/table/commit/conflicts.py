@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.snapshots import Snapshot
 
+_OTHERS = "a concurrent commit"
 _ADDED_TO_PARTITIONS = "added data to partitions that this operation replaces"
 
 
@@ -109,6 +110,7 @@ def check_no_new_deletes_for(  # noqa: PLR0913 - one argument more than the othe
     paths: pa.Array,
     *,
     new_spec_ids: set[int] | None = None,
+    by: str = _OTHERS,
 ) -> None:
     """Raise if a delete file was added that applies to data files which this operation replaces.
 
@@ -120,6 +122,7 @@ def check_no_new_deletes_for(  # noqa: PLR0913 - one argument more than the othe
         paths: The replaced data files.
         new_spec_ids: The partition specs of the new files, if they get the sequence number of the replaced ones: equality deletes that apply
             to the new files as well are allowed. None if the new files get the sequence number of their snapshot.
+        by: Who made the changes, for the message.
     """
     added = changes.added_deletes
     if new_spec_ids is not None:
@@ -130,7 +133,7 @@ def check_no_new_deletes_for(  # noqa: PLR0913 - one argument more than the othe
     replaced = pc.is_in(plan.files.column("file_path"), paths)
     _, applying = _core.own_deletes(plan.files.filter(replaced), plan.deletes)
     both = _common(added.column("file_path"), applying.column("file_path"))
-    _refuse(both, "deleted rows of files that this operation replaces", "delete file")
+    _refuse(both, "deleted rows of files that this operation replaces", "delete file", by=by)
 
 
 def apply_to_new_files(deletes: pa.Table | pa.RecordBatch, spec_ids: set[int], metadata: TableMetadata) -> pa.Array:
@@ -156,6 +159,8 @@ def check_no_deletes_of_moved_rows(  # noqa: PLR0913 - one argument more than th
     replaced: Sequence[RemovedFiles],
     new_files: pa.Table,
     sequence_number: int,
+    *,
+    by: str = _OTHERS,
 ) -> None:
     """Raise if an equality delete file applies to new data files, and not to a replaced data file because of its partition spec.
 
@@ -168,6 +173,7 @@ def check_no_deletes_of_moved_rows(  # noqa: PLR0913 - one argument more than th
         replaced: The replaced data files.
         new_files: The new data files, columns `spec_id` and `partition`.
         sequence_number: The data sequence number of the new files, that of the replaced rows.
+        by: Who added the delete files, for the message.
     """
     known = [each.partitions for each in replaced if each.partitions is not None]
     old_specs = {spec_id for each in known for spec_id in each.column("spec_id").to_pylist()}
@@ -181,7 +187,7 @@ def check_no_deletes_of_moved_rows(  # noqa: PLR0913 - one argument more than th
         old_specs = set(files.column("spec_id").filter(pc.is_in(files.column("file_path"), paths)).to_pylist())
     are_old = [old_specs <= {spec_id} for spec_id in deletes.column("spec_id").to_pylist()]
     paths = deletes.column("file_path").filter(pc.invert(pa.array(are_old, pa.bool_()))).to_pylist()
-    _refuse(paths, "deleted keys of partitions to which this operation moves rows", "delete file")
+    _refuse(paths, "deleted keys of partitions to which this operation moves rows", "delete file", by=by)
 
 
 def check_removed_data(
@@ -231,9 +237,7 @@ def _common(theirs: pa.ChunkedArray | pa.Array, ours: pa.ChunkedArray | pa.Array
     return found
 
 
-def _refuse(paths: list[str], what: str, kind: str) -> None:
+def _refuse(paths: list[str], what: str, kind: str, *, by: str = _OTHERS) -> None:
     if paths:
         more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
-        raise ValidationException(
-            f"a concurrent commit {what} ({kind} {paths[0]}{more}); reload the table and repeat the operation"
-        )
+        raise ValidationException(f"{by} {what} ({kind} {paths[0]}{more}); reload the table and repeat the operation")

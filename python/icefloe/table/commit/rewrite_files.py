@@ -9,7 +9,8 @@ import pyarrow.compute as pc
 
 from icefloe.arguments import checked_integer, checked_snapshot_id
 from icefloe.exceptions import ValidationError, ValidationException
-from icefloe.table.commit.conflicts import check_no_deletes_of_moved_rows
+from icefloe.table.commit.concurrent_changes import changes_since
+from icefloe.table.commit.conflicts import check_no_deletes_of_moved_rows, check_no_new_deletes_for
 from icefloe.table.commit.data_file_changes import as_paths, checked_data_files
 from icefloe.table.commit.removed_files import RemovedFiles
 from icefloe.table.commit.snapshot_producer import head_of
@@ -22,15 +23,18 @@ if TYPE_CHECKING:
 
     from icefloe.table.commit.change import Versions
     from icefloe.table.metadata import TableMetadata
+    from icefloe.table.snapshots import Snapshot
     from icefloe.table.update import TableRequirement, TableUpdate
+
+_OWN = "an earlier change of this transaction"
 
 
 class RewriteFiles(ValidatedChange):
     """Replaces data and delete files by files with the same live rows. Every replaced file must still be live when the change commits.
 
-    A concurrent delete of rows of a replaced data file conflicts. With `data_sequence_number`, concurrent equality deletes do not: they
-    apply to the new files as well. If the new files have another partition spec, equality deletes that apply only to the replaced files or
-    only to the new ones conflict.
+    A concurrent delete of rows of a replaced data file conflicts. With `data_sequence_number`, later equality deletes do not: they
+    apply to the new files as well. If new files hold rows of files of another partition spec, later equality deletes conflict that apply
+    only to the replaced files or only to the new ones. Deletes of the same transaction that the rewrite has not read count as later ones.
 
     Examples:
         rewrite = table.new_rewrite()
@@ -41,11 +45,19 @@ class RewriteFiles(ValidatedChange):
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]  # those of the producer
         self._sequence_number: int | None = None
+        self._sources: list[tuple[pa.RecordBatch, RemovedFiles | None]] = []
         self._unused_in: int | None = None
 
-    def append(self, data_files: pa.RecordBatch) -> Self:
-        """Add data files with the rows of the replaced ones, DataFile columns as `_core.write_data_files` returns them."""
-        self._added.append(checked_data_files("rewrite: append", data_files))
+    def append(self, data_files: pa.RecordBatch, *, rows_of: RemovedFiles | None = None) -> Self:
+        """Add data files with the rows of the replaced ones.
+
+        Args:
+            data_files: DataFile columns as `_core.write_data_files` returns them.
+            rows_of: The replaced files whose rows they hold, with their partitions; None for all replaced files.
+        """
+        added = checked_data_files("rewrite: append", data_files)
+        self._added.append(added)
+        self._sources.append((added.select(["spec_id", "partition"]), rows_of))
         return self
 
     def delete(self, paths: pa.Array | list[str]) -> Self:
@@ -112,14 +124,46 @@ class RewriteFiles(ValidatedChange):
 
     def validate(self, versions: Versions) -> None:  # noqa: D102 - described by the producer
         super().validate(versions)
-        head = head_of(versions.newest, self._branch)
-        if self._sequence_number is not None and self._added and head is not None:
-            new_files = pa.Table.from_batches([files.select(["spec_id", "partition"]) for files in self._added])
-            check_no_deletes_of_moved_rows(
-                self._transaction.io, versions.newest, head, self._removed, new_files, self._sequence_number
-            )
+        if self._sequence_number is not None and self._added:
+            self._check_equality_deletes(versions, self._sequence_number)
         if self._unused_in is not None:
             self._check_unused(versions.newest, self._unused_in)
+
+    def _check_equality_deletes(self, versions: Versions, sequence_number: int) -> None:
+        """Raise ValidationException for deletes that others or this transaction added after the replaced rows were read.
+
+        They conflict unless they delete the same rows from the new files as from the replaced ones. `ValidatedChange` has checked the replaced
+        files for deletes of others.
+        """
+        others, own = (head_of(each, self._branch) for each in (versions.newest, versions.working))
+        if others is not None:
+            self._check_moved_rows(versions.newest, others, sequence_number)
+        if own is None or own == others:
+            return
+        self._check_moved_rows(versions.working, own, sequence_number, by=_OWN)
+        io = self._transaction.io
+        changes = changes_since(io, versions.working, None if others is None else others.snapshot_id, own)
+        if changes is not None and self._deleted_paths:
+            paths, unread = pa.concat_arrays(self._deleted_paths), changes.after(sequence_number, versions.working)
+            spec_ids = self._new_spec_ids()
+            check_no_new_deletes_for(io, versions.working, own, unread, paths, new_spec_ids=spec_ids, by=_OWN)
+
+    def _check_moved_rows(self, metadata: TableMetadata, head: Snapshot, sequence_number: int, **by: str) -> None:
+        moved, replaced = self._moved_rows()
+        if moved:
+            files = pa.Table.from_batches(moved)
+            check_no_deletes_of_moved_rows(self._transaction.io, metadata, head, replaced, files, sequence_number, **by)
+
+    def _moved_rows(self) -> tuple[list[pa.RecordBatch], list[RemovedFiles]]:
+        """Return the new files that may hold rows of files of other partition specs, and the replaced files with these rows."""
+        moved, replaced = [], []
+        for added, source in self._sources:
+            if source is None:
+                return [each for each, _ in self._sources], self._removed
+            if source.partitions is None or _specs_of(source.partitions) != _specs_of(added):
+                moved.append(added)
+                replaced.append(source)
+        return moved, replaced
 
     def _check_unused(self, newest: TableMetadata, unused_in: int) -> None:
         """Raise ValidationException if the branch does not have the snapshot in which the removed delete files are unused."""
@@ -165,6 +209,11 @@ class RewriteFiles(ValidatedChange):
                 f"rewrite: expected new data files of at most the {deleted} rows of the replaced ones, got {added} rows"
             )
         return updates, requirements
+
+
+def _specs_of(files: pa.RecordBatch | pa.Table) -> set[int]:
+    """Return the ids of the partition specs of files."""
+    return set(pc.unique(files.column("spec_id")).to_pylist())
 
 
 def numbered(files: pa.RecordBatch, snapshot_id: int, sequence_number: int) -> pa.RecordBatch:

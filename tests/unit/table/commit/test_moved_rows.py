@@ -77,3 +77,36 @@ def test_rewrite_to_another_spec_allows_deletes_by_key_in_other_partitions(catal
     before = ids(catalog)
     rewrite_beside_deletes(catalog, rows, 1, key=100)
     assert ids(catalog) == before
+
+
+@pytest.mark.parametrize(("spec_id", "problem"), [(0, "deleted rows of files"), (1, "deleted keys of partitions")])
+def test_rewrite_to_another_spec_conflicts_with_deletes_of_its_own_transaction(
+    catalog, new_table, rows, spec_id, problem
+):
+    table = repartitioned(new_table(BY_KIND), "id")
+    before, read = ids(catalog), table.current_snapshot()
+    paths = sorted(set(table.scan(selected_fields=("_file",)).to_arrow().column("_file").to_pylist()))
+    new = table.transaction().target().writer.data_files(table.scan().to_arrow())
+    transaction = table.transaction()
+    for file in write_equality_deletes(table.io, table.metadata, rows((1, "a", None)), [1], spec_id=spec_id):
+        transaction.new_row_delta().add_deletes(file).commit()
+    rewrite = transaction.new_rewrite().delete(paths).append(new).data_sequence_number(read.sequence_number)
+    with pytest.raises(ValidationException, match=f"an earlier change of this transaction {problem}"):
+        rewrite.commit()
+    assert ids(catalog) == before
+
+
+def test_compaction_of_several_specs_allows_deletes_by_key_of_a_partition_that_only_keeps_its_rows(
+    catalog, new_table, rows
+):
+    table = repartitioned(new_table(BY_KIND), "id")
+    table.append(rows((100, "a", None)))
+    table.append(rows((100, "b", None)))
+    compaction = table.maintenance.rewrite_data_files().options(rewrite_all=True)
+    plan = compaction.plan()
+    writer = catalog.load_table("db.t")
+    files = write_equality_deletes(writer.io, writer.metadata, rows((100, "a", None)), [1, 2], spec_id=1)
+    writer.new_row_delta().add_deletes(files[0]).commit()
+    result = compaction.execute(plan)
+    assert (len(result.snapshot_ids), result.failed_data_files_count) == (1, 0)
+    assert ids(catalog) == [1, 2, 3, 4, 5, 6, 100]

@@ -80,9 +80,10 @@ def commit_groups(table: Any, plan: RewriteDataFilesPlan, groups: list[FileGroup
     change = RewriteFiles(transaction, plan.branch, summary)
     change.validate_from_snapshot(groups[0].snapshot_id)
     for group in groups:
-        change.remove_files(RemovedFiles.of(group.files))
+        replaced = RemovedFiles.of(group.files)
+        change.remove_files(replaced)
         if group.added is not None and group.added.num_rows > 0:
-            change.append(group.added)
+            change.append(group.added, rows_of=replaced)
     head = head_of(table.metadata, plan.branch)
     unused = uses.unused(groups)
     change.delete_deletes(unused, unused_in=None if head is None else head.snapshot_id)
