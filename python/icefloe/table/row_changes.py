@@ -103,7 +103,7 @@ class TableRowChanges(ABC):
             overwrite_filter: The rows to replace, as text such as `"id > 5 and country = 'fr'"` or as an expression. A comparison with
                 null is unknown and selects no row, and neither does its negation.
             snapshot_properties: Additional keys of the snapshot's summary.
-            case_sensitive: Whether column names must match in case.
+            case_sensitive: Whether column names must match in case; names in a pyarrow expression always must.
             branch: Branch to change. None stages the snapshot: no branch moves until one is set to it.
 
         Raises:
@@ -168,7 +168,7 @@ class TableRowChanges(ABC):
                 is unknown and selects no row, and neither does its negation. A pyarrow expression is over `target.<column>` and reads
                 every file.
             snapshot_properties: Additional keys of the snapshot's summary.
-            case_sensitive: Whether column names must match in case.
+            case_sensitive: Whether column names must match in case; names in a pyarrow expression always must.
             branch: Branch to change. None stages the snapshot: no branch moves until one is set to it.
 
         Raises:
@@ -205,7 +205,7 @@ class TableRowChanges(ABC):
                 a field within a struct; the other fields keep their values, and a struct that is null becomes one whose other fields
                 are null.
             snapshot_properties: Additional keys of the snapshot's summary.
-            case_sensitive: Whether column names in a filter must match in case.
+            case_sensitive: Whether column names in a filter must match in case; names in a pyarrow expression always must.
             branch: The branch to change, None to stage the snapshot.
 
         Returns:

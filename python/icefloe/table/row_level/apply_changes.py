@@ -87,7 +87,7 @@ def _checked_rows(
     plain = [without_dictionary(column) if name == sequence_column else column for name, column in named]
     rows = pa.table(plain, names=rows.column_names)
     _check_columns(metadata, rows, keys, op_column, sequence_column)
-    rows = _typed(metadata, rows, keys, op_column)
+    rows = _typed(metadata, _with_sorted_decimals(rows, sequence_column), keys, op_column)
     _check_operations(rows.column(op_column), op_column)
     return rows
 
@@ -192,6 +192,16 @@ def _check_types(metadata: TableMetadata, rows: pa.Table, keys: Sequence[str], s
 def _has_order(kind: pa.DataType) -> bool:
     """Return whether Arrow sorts values of a type."""
     return not (pa.types.is_nested(kind) or pa.types.is_float16(kind) or pa.types.is_interval(kind))
+
+
+def _with_sorted_decimals(rows: pa.Table, sequence_column: str | None) -> pa.Table:
+    """Return changes whose sequence numbers Arrow sorts: it sorts decimals of at least 128 bits."""
+    kind = None if sequence_column is None else rows.schema.field(sequence_column).type
+    if kind is None or not pa.types.is_decimal(kind) or kind.bit_width >= 128:
+        return rows
+    position = rows.column_names.index(sequence_column)
+    wide = rows.column(position).cast(pa.decimal128(kind.precision, kind.scale))
+    return rows.set_column(position, sequence_column, wide)
 
 
 def _typed(metadata: TableMetadata, rows: pa.Table, keys: Sequence[str], op_column: str) -> pa.Table:

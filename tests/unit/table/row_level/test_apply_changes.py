@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from decimal import Decimal
 
 import polars as pl
 import pyarrow as pa
@@ -270,6 +271,17 @@ def test_sequence_numbers_that_are_nan_are_refused(table, kind, is_dictionary):
     assert len(table.snapshots()) == 1
     table.apply_changes(batch.filter([True, False, True]), ["id"], "op", "at")
     assert rows_of(table)[1] == 12
+
+
+# Old releases of pyarrow have no narrow decimals.
+@pytest.mark.parametrize(
+    "kind", [name for name in ("decimal32", "decimal64", "decimal128", "decimal256") if hasattr(pa, name)]
+)
+def test_sequence_numbers_may_be_decimals_of_any_width(table, kind):
+    numbers = pa.array([Decimal(3), Decimal(-4)], getattr(pa, kind)(5, 0))
+    batch = changes((1, "a", 10, "U", 0), (1, "a", 11, "U", 0)).set_column(4, "at", numbers)
+    table.apply_changes(batch, ["id"], "op", "at")
+    assert rows_of(table)[1] == 10
 
 
 @pytest.mark.parametrize("kind", [pa.float16(), pa.month_day_nano_interval()], ids=str)

@@ -119,7 +119,7 @@ def lost_groups(table: Any, plan: RewriteDataFilesPlan, groups: list[FileGroup])
     lost = []
     found = LiveFiles.of(scan, [group.files for group in groups])
     reached = _partitions_with_deletes(table, plan, groups, head)
-    for group, (live, applying) in zip(groups, found.of_groups, strict=True):
+    for group, (live, applying) in zip(groups, found.of_groups(), strict=True):
         deletes = applying
         if plan.options.use_starting_sequence_number:
             deletes = applying.filter(pc.invert(apply_to_new_files(applying, {plan.spec_id}, table.metadata)))

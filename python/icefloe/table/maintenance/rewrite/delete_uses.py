@@ -40,7 +40,9 @@ class DeleteUses:
         self._plan = plan
         self._groups = [group for group in groups if group.deletes.num_rows > 0]
         self._snapshot_id: int | None = None
-        self._uses: Counter[str] = Counter()
+        self._paths = pa.array([], pa.string())
+        self._uses: Counter[int] = Counter()
+        # The delete files that each group has applied, as positions among the paths: a pair takes 4 bytes.
         self._applied: dict[int, pa.Array] = {}
 
     def unused(self, groups: Sequence[FileGroup]) -> pa.Array:
@@ -51,7 +53,8 @@ class DeleteUses:
         if head.snapshot_id != self._snapshot_id:
             self._count(head.snapshot_id)
         ended = self._ended_by(groups)
-        return pa.array([path for path, count in ended.items() if count == self._uses[path]], pa.string())
+        unused = [position for position, count in ended.items() if count == self._uses[position]]
+        return self._paths.take(pa.array(sorted(unused), pa.int32()))
 
     def release(self, groups: Sequence[FileGroup], snapshot: Snapshot | None) -> None:
         """End the uses of groups that a snapshot has replaced; None for a snapshot that has expired already."""
@@ -62,15 +65,26 @@ class DeleteUses:
     def _count(self, snapshot_id: int) -> None:
         scan = whole_files(self._table, self._table.metadata, snapshot_id)
         live = LiveFiles.of(scan, [group.files for group in self._groups])
+        self._paths = scan.deletes.column("file_path").unique()
         _, needed = with_own_deletes(live.others, scan.deletes)
-        self._uses = Counter(needed.column("file_path").to_pylist())
-        for group, (_, deletes) in zip(self._groups, live.of_groups, strict=True):
-            paths = deletes.column("file_path")
-            self._uses.update(paths.to_pylist())
+        self._uses = _counted([self._positions(needed)])
+        for group, (_, deletes) in zip(self._groups, live.of_groups(), strict=True):
+            positions = self._positions(deletes)
+            self._uses.update(_counted([positions]))
             # Deletes that were added after the group was read apply to its new files as well: their use does not end.
-            self._applied[group.number] = paths.filter(pc.is_in(paths, value_set=group.deletes.column("file_path")))
+            applied = pc.is_in(deletes.column("file_path"), value_set=group.deletes.column("file_path"))
+            self._applied[group.number] = positions.filter(applied)
         self._snapshot_id = snapshot_id
 
-    def _ended_by(self, groups: Sequence[FileGroup]) -> Counter[str]:
-        applied = [self._applied[group.number] for group in groups if group.number in self._applied]
-        return Counter(path for paths in applied for path in paths.to_pylist())
+    def _positions(self, deletes: pa.RecordBatch) -> pa.Array:
+        """Return the positions of delete files among the paths as int32."""
+        return pc.index_in(deletes.column("file_path"), value_set=self._paths)
+
+    def _ended_by(self, groups: Sequence[FileGroup]) -> Counter[int]:
+        return _counted([self._applied[group.number] for group in groups if group.number in self._applied])
+
+
+def _counted(positions: list[pa.Array]) -> Counter[int]:
+    """Return how often each number occurs in arrays."""
+    counts = pc.value_counts(pa.chunked_array(positions, pa.int32()))
+    return Counter(dict(zip(counts.field("values").to_pylist(), counts.field("counts").to_pylist(), strict=True)))

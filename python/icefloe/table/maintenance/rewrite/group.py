@@ -111,4 +111,4 @@ def groups_on_head(table: Any, plan: RewriteDataFilesPlan, groups: Sequence[File
         return [FileGroup(group.number, plan, *own, (None, 0)) for group, own in zip(groups, none, strict=True)]
     start = (head.snapshot_id, head.sequence_number or 0)
     live = LiveFiles.of(whole_files(table, table.metadata, head.snapshot_id), [group.files for group in groups])
-    return [FileGroup(group.number, plan, *own, start) for group, own in zip(groups, live.of_groups, strict=True)]
+    return [FileGroup(group.number, plan, *own, start) for group, own in zip(groups, live.of_groups(), strict=True)]

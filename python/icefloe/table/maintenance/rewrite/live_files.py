@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from icefloe.table.scan.plan import with_own_deletes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from icefloe.table.scan.plan import ScanPlan
 
@@ -21,11 +21,15 @@ class LiveFiles:
     """The live data files of a scan plan, divided among groups in one pass over the plan.
 
     Attributes:
-        of_groups: For each group its live data files, in the group's order, and the delete files that apply to them.
+        scan: The plan.
+        files: The data files of the groups, group after group, each group in its own order.
+        counts: The number of live data files of each group.
         others: The data files of no group.
     """
 
-    of_groups: tuple[tuple[pa.RecordBatch, pa.RecordBatch], ...]
+    scan: ScanPlan
+    files: pa.RecordBatch
+    counts: tuple[int, ...]
     others: pa.RecordBatch
 
     @classmethod
@@ -43,9 +47,19 @@ class LiveFiles:
         positions = pc.index_in(scan.files.column("file_path"), value_set=paths)
         counts = {one["values"]: one["counts"] for one in pc.value_counts(owners.take(positions)).to_pylist()}
         files = scan.files.take(pc.sort_indices(positions).slice(0, len(positions) - positions.null_count))
-        found, start = [], 0
-        for place in range(len(groups)):
-            count = counts.get(place, 0)
-            found.append(with_own_deletes(files.slice(start, count), scan.deletes))
+        return cls(
+            scan,
+            files,
+            tuple(counts.get(place, 0) for place in range(len(groups))),
+            scan.files.filter(pc.is_null(positions)),
+        )
+
+    def of_groups(self) -> Iterator[tuple[pa.RecordBatch, pa.RecordBatch]]:
+        """Yield for each group its live data files, and the delete files that apply to them.
+
+        Groups share delete files, and each gets a copy of their rows: keep the rows of one group at a time.
+        """
+        start = 0
+        for count in self.counts:
+            yield with_own_deletes(self.files.slice(start, count), self.scan.deletes)
             start += count
-        return cls(tuple(found), scan.files.filter(pc.is_null(positions)))

@@ -24,15 +24,26 @@ _UNESCAPED = {
     "%": "\\%",
     "_": "\\_",
 }
-_FUNCTIONS = {
-    *("cast", "coalesce", "greatest", "if", "ifnull", "isnan", "isnotnull", "isnull", "least", "nullif", "nvl"),
-    *("concat", "contains", "endswith", "lcase", "length", "lower", "ltrim", "replace", "rtrim", "startswith"),
-    *("substr", "substring", "trim", "ucase", "upper"),
-    *("abs", "ceil", "ceiling", "floor", "mod", "round"),
-    *("date_add", "date_sub", "datediff", "day", "dayofmonth", "month", "year"),
+_ANY_NUMBER = 1_000_000
+_FUNCTIONS: dict[str, tuple[int, int]] = {
+    **dict.fromkeys(("cast", "isnan", "isnotnull", "isnull"), (1, 1)),
+    **dict.fromkeys(("ifnull", "nullif", "nvl"), (2, 2)),
+    "coalesce": (1, _ANY_NUMBER),
+    **dict.fromkeys(("greatest", "least"), (2, _ANY_NUMBER)),
+    "if": (3, 3),
+    **dict.fromkeys(("lcase", "length", "lower", "ucase", "upper"), (1, 1)),
+    **dict.fromkeys(("contains", "endswith", "startswith"), (2, 2)),
+    **dict.fromkeys(("ltrim", "rtrim", "trim"), (1, 2)),
+    "concat": (1, _ANY_NUMBER),
+    "replace": (2, 3),
+    **dict.fromkeys(("substr", "substring"), (1, 3)),  # one argument of `substring(s from 2)`
+    "abs": (1, 1),
+    **dict.fromkeys(("ceil", "ceiling", "floor", "round"), (1, 2)),
+    "mod": (2, 2),
+    **dict.fromkeys(("date_add", "date_sub", "datediff"), (2, 2)),
+    **dict.fromkeys(("day", "dayofmonth", "month", "year"), (1, 1)),
 }
-_MOST_ARGUMENTS = {"length": 1, "substr": 3, "substring": 3}
-"""Functions of which sqlglot drops further arguments."""
+"""The least and greatest number of arguments of each function, of which sqlglot drops further arguments of some."""
 _WORDS_BEFORE_PARENTHESES = {
     *(
         "and",
@@ -172,24 +183,43 @@ def _check_functions(tokens: list[Any], text: str, names: Collection[str]) -> No
     """Check that every function is supported: sqlglot reads some functions as casts, and drops arguments of others."""
     for index, (token, following) in enumerate(itertools.pairwise(tokens)):
         name = text[token.start : token.end + 1].lower()
-        if following.text == "(" and _commas(tokens[index + 1 :]) >= _MOST_ARGUMENTS.get(name, len(tokens)):
-            most = _MOST_ARGUMENTS[name]
-            raise ValidationError(f"{name}(): expected at most {most} argument{'s' if most > 1 else ''}, got more")
-        if following.text == "(" and name.isidentifier() and name not in _FUNCTIONS | _WORDS_BEFORE_PARENTHESES:
+        if following.text != "(" or not name.isidentifier() or name in _WORDS_BEFORE_PARENTHESES:
+            continue
+        if name not in _FUNCTIONS:
             raise ValidationError(f"{name}(): {not_in_grammar(names)}")
+        least, most = _FUNCTIONS[name]
+        count = _argument_count(tokens[index + 1 :])
+        if not least <= count <= most:
+            raise ValidationError(f"{name}(): expected {_counted(least, most)}, got {count}")
 
 
-def _commas(tokens: Sequence[Any]) -> int:
-    """Return the number of commas within the parentheses that tokens begin with, outside of inner parentheses."""
+def _counted(least: int, most: int) -> str:
+    """Return words for a number of arguments.
+
+    >>> _counted(1, 3)
+    '1 to 3 arguments'
+    """
+    if least == most:
+        return f"{least} argument{'s' if least > 1 else ''}"
+    return (
+        f"at least {least} argument{'s' if least > 1 else ''}"
+        if most == _ANY_NUMBER
+        else f"{least} to {most} arguments"
+    )
+
+
+def _argument_count(tokens: Sequence[Any]) -> int:
+    """Return the number of arguments within the parentheses that tokens begin with."""
     from sqlglot import TokenType
 
-    depth = commas = 0
+    depth = commas = inner = 0
     for kind in (token.token_type for token in tokens):
         depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
         commas += depth == 1 and kind is TokenType.COMMA
         if depth == 0:
             break
-    return commas
+        inner += 1
+    return commas + 1 if inner > 1 else 0
 
 
 def _is_beside_dot(tokens: list[Any], position: int) -> bool:
