@@ -81,6 +81,8 @@ PARSER_KEYWORDS = {
         "TABLESAMPLE",
         "THEN",
     ),
+    # Clauses of Spark alone.
+    *("CLUSTER", "DISTRIBUTE", "MINUS", "OFFSET", "SORT"),
     *("TOP", "UNION", "UNPIVOT", "UPDATE", "USE", "USING", "VALUES", "WHEN", "WHERE", "WINDOW", "WITH"),
 }
 _TYPES_WITH_PARAMETERS = ("ARRAY", "MAP", "STRUCT")

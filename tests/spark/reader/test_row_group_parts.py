@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from icefloe.spark.reader import row_group_parts
-from icefloe.spark.reader.row_group_parts import divided_files, largest_row_groups
+from icefloe.spark.reader.row_group_parts import _literals, divided_files, largest_row_groups
 from icefloe.spark.session import settings
 from icefloe.types import LongType
 
@@ -119,6 +119,25 @@ def test_column_that_a_file_lacks_and_the_query_does_not_read_divides_nothing(sp
 def test_dates_of_years_without_a_literal_divide_nothing(spark, make):
     table = make(at=pa.array(np.arange(ROWS, dtype=np.int32) // 400 + 100_000_000).cast(pa.date32()))
     assert "parts" not in icefloe.spark.explain_read(table, spark=spark, columns=["shuffled"]).reason
+
+
+@pytest.mark.parametrize("zone", [None, "UTC"])
+@pytest.mark.parametrize("year", [10_000, 32_768, 290_000])
+def test_timestamps_of_years_without_a_literal_divide_nothing(spark, make, zone, year):
+    start = int((year - 1970) * 365.2425 + 2) * 86_400_000_000
+    table = make(at=pa.array(np.arange(ROWS) + start).cast(pa.timestamp("us", zone)))
+    choice = icefloe.spark.explain_read(table, spark=spark, columns=["shuffled"])
+    assert "parts" not in choice.reason
+
+
+def test_literals_have_years_of_four_digits():
+    ends = [-62_135_596_800_000_001, -62_135_596_800_000_000, 253_402_300_799_999_999, 253_402_300_800_000_000, None]
+    texts = [None, "0001-01-01T00:00:00.000000", "9999-12-31T23:59:59.999999", None, None]
+    assert _literals(pa.array(ends, pa.timestamp("us"))) == texts
+    with_zone = [None if text is None else f"{text}+00:00" for text in texts]
+    assert _literals(pa.array(ends, pa.timestamp("us", "UTC"))) == with_zone
+    days = pa.array([-719_163, -719_162, 2_932_896, 2_932_897, None], pa.date32())
+    assert _literals(days) == [None, "0001-01-01", "9999-12-31", None, None]
 
 
 def test_row_group_without_sorted_pages_stays_whole(spark, make):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from icefloe.exceptions import FeatureUnsupportedError, NoSuchTableError, ValidationError
+from icefloe.spark.session import settings
 
 
 @pytest.fixture
@@ -26,6 +27,29 @@ def test_queries_read_the_cached_rows_of_the_current_version(sql, name, plan):
     assert sql(f"SELECT id FROM {name} WHERE more = 1") == [(4,)]
     assert sql(f"UNCACHE TABLE {name}") == []
     assert "InMemoryTableScan" not in plan()
+
+
+def test_cached_rows_are_those_of_the_branch_that_the_session_reads(spark, sql, name, plan):
+    sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('write.wap.enabled' = 'true')")
+    sql(f"ALTER TABLE {name} CREATE BRANCH audit")
+    sql(f"INSERT INTO {name}.branch_audit VALUES (4, 'd')")
+
+    def ids():
+        assert "InMemoryTableScan" in plan()
+        return sorted(row[0] for row in sql(f"SELECT id FROM {name}"))
+
+    sql(f"CACHE TABLE {name}")
+    assert ids() == [1, 2, 3]
+    with settings(spark, {"spark.wap.branch": "audit"}):
+        assert ids() == [1, 2, 3, 4]
+        sql(f"INSERT INTO {name} VALUES (5, 'e')")
+        assert ids() == [1, 2, 3, 4, 5]
+        sql(f"CACHE TABLE {name}")
+        assert ids() == [1, 2, 3, 4, 5]
+    assert ids() == [1, 2, 3]
+    with settings(spark, {"spark.wap.branch": "nope"}):
+        assert ids() == [1, 2, 3]
+    sql(f"UNCACHE TABLE {name}")
 
 
 def test_a_lazy_table_is_cached_where_the_options_say(sql, lake, name, plan):

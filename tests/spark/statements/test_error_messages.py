@@ -242,6 +242,18 @@ def causes(spark, lake, name):
     def run(text, args):
         return lambda: icefloe.spark.sql(spark, text.format(t=name, i=".".join(identifier)), args)
 
+    def in_a_detached_catalog():
+        other, here = spark.newSession(), spark.newSession()
+        icefloe.spark.attach(other, lake.catalog, "brief", views=False)
+        icefloe.spark.sql(here, "USE brief.db")
+        icefloe.spark.detach(other, "brief")
+        icefloe.spark.sql(here, "SELECT * FROM with_errors")
+
+    def by_an_unknown_relative_name():
+        here = spark.newSession()
+        icefloe.spark.sql(here, "USE lake.db")
+        icefloe.spark.sql(here, "FROM nope |> SET id = id + 1")
+
     def run_with_case(text):
         """Run a statement in a session that distinguishes case."""
 
@@ -269,6 +281,8 @@ def causes(spark, lake, name):
             {"changes": "true"}
         ).streamReader(None),
         "name in a catalog that is not attached": lambda: icefloe.spark.sql(spark, "SELECT * FROM nope.db.t"),
+        "relative name in a catalog that another session has detached": in_a_detached_catalog,
+        "relative name that no table has": by_an_unknown_relative_name,
         "unknown metadata table": lambda: metadata_rows(table, "nope"),
         "version of a metadata table": lambda: metadata_rows(table, "snapshots", 1),
         "table function of numbers": lambda: table_functions._text(SimpleNamespace(value=1)),

@@ -6,6 +6,7 @@ import itertools
 
 import pytest
 from icefloe.exceptions import SchemaMismatchError, ValidationError
+from pyspark.errors import AnalysisException
 
 NUMBERS = itertools.count()
 
@@ -197,3 +198,35 @@ def test_insert_matches_fields_of_structs_as_columns_by_position_or_name(spark, 
     assert rows(sql, "lake.db.nested") == [
         (number, *(by_position if number <= 3 else by_name)) for number in range(1, 7)
     ]
+
+
+def test_default_is_a_column_of_the_query_if_the_query_has_one(sql, name):
+    source = "FROM VALUES (7, 'a') AS v(default, name)"
+    for query in (
+        f"SELECT default, name {source}",
+        f"{source} SELECT DEFAULT, name",
+        f"(SELECT default, name {source})",
+    ):
+        sql(f"INSERT OVERWRITE {name} {query}")
+        assert rows(sql, name) == [(7, "a")]
+    sql(f"{source} INSERT OVERWRITE {name} SELECT default + 1, name INSERT INTO {name} SELECT DEFAULT, NULL")
+    assert rows(sql, name) == [(7, None), (8, "a")]
+
+
+def test_default_is_null_after_a_from_clause_without_such_a_column(sql, name):
+    source = "FROM VALUES (7, 'a') AS v(id, name)"
+    sql(f"INSERT OVERWRITE {name} {source} SELECT id, DEFAULT")
+    assert rows(sql, name) == [(7, None)]
+    with pytest.raises(AnalysisException, match="nope"):
+        sql(f"INSERT INTO {name} SELECT nope, DEFAULT {source}")
+
+
+def test_columns_with_names_of_query_words_begin_a_list(sql):
+    sql("CREATE OR REPLACE TABLE lake.db.words (id int, table int, values int)")
+    sql("INSERT INTO lake.db.words (table, id) VALUES (3, 1)")
+    sql("INSERT INTO lake.db.words (values, id) SELECT 4, 2")
+    sql("INSERT INTO lake.db.words (values) VALUES (5)")
+    sql("INSERT INTO lake.db.words (TABLE lake.db.words)")
+    assert sql("SELECT * FROM lake.db.words WHERE id = 1") == [(1, 3, None)] * 2
+    assert sql("SELECT * FROM lake.db.words WHERE id = 2") == [(2, None, 4)] * 2
+    assert sql("SELECT count(*) FROM lake.db.words WHERE values = 5") == [(2,)]

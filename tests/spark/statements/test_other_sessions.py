@@ -9,6 +9,7 @@ from icefloe.exceptions import ValidationError
 from pyspark.errors import StreamingQueryException
 
 MERGE = "MERGE {evolution} INTO {name} t USING arrived s ON t.id = s.id"
+NO_CURRENT = r"SQL: the current catalog is no longer attached, .*; expected one of .*, got \w+: attach the catalog in this session, or run USE "
 UPSERT = f"{MERGE} WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
 
 
@@ -89,18 +90,108 @@ def test_foreach_batch_begins_with_the_current_namespace_of_its_session(sql, nam
     assert shown == [("lake", "db"), ("spark_catalog", "default")] * 2
 
 
-def test_relative_names_in_foreach_batch_are_those_of_spark_after_a_detach(spark, sql, other_catalog, stream):
+def test_relative_names_in_foreach_batch_are_refused_after_a_detach(spark, sql, other_catalog, stream):
     lake = icefloe.spark.attach(spark, other_catalog, "two", views=False)
     sql("USE two.db")
     shown = []
 
     def show(rows, _):
+        batch = rows.sparkSession
         if lake.name in icefloe.spark.sql(spark, "SHOW CATALOGS").toPandas()["catalog"].tolist():
             icefloe.spark.detach(spark, "two")
-        shown.append(tuple(icefloe.spark.sql(rows.sparkSession, "SHOW CURRENT NAMESPACE").first()))
+            for text in ("SHOW CURRENT NAMESPACE", "SELECT * FROM t", "INSERT INTO t SELECT 1"):
+                with pytest.raises(ValidationError, match=NO_CURRENT):
+                    icefloe.spark.sql(batch, text)
+            icefloe.spark.sql(batch, "USE spark_catalog.default")
+        shown.append(tuple(icefloe.spark.sql(batch, "SHOW CURRENT NAMESPACE").first()))
 
     stream(show)
     assert shown == [("spark_catalog", "default")] * 2
+    assert sql("SHOW CURRENT NAMESPACE") == [("spark_catalog", "default")]
+
+
+@pytest.fixture
+def of_spark(spark):
+    """A table of Spark's own with the name of a table in `two.db`."""
+    spark.sql("CREATE TABLE default.same_name USING parquet AS SELECT 42 AS id")
+    yield "same_name"
+    spark.sql("DROP TABLE default.same_name")
+
+
+RELATIVE = (
+    "SELECT * FROM {0}",
+    "TABLE {0}",
+    "SELECT * FROM IDENTIFIER('{0}')",
+    "EXECUTE IMMEDIATE 'SELECT * FROM {0}'",
+    "FROM {0} |> SET id = 1",
+    "EXPLAIN SELECT * FROM {0}",
+    "INSERT OVERWRITE {0} SELECT 7 AS id",
+    "INSERT INTO {0} VALUES (7)",
+    "UPDATE {0} SET id = 1",
+    "DELETE FROM {0}",
+    "MERGE INTO {0} t USING (SELECT 1 AS id) s ON t.id = s.id WHEN MATCHED THEN DELETE",
+    "FROM range(1) INSERT INTO {0} SELECT id",
+    "TRUNCATE TABLE {0}",
+    "DROP TABLE {0}",
+    "CREATE TABLE IF NOT EXISTS {0} (id int)",
+    "CREATE OR REPLACE TABLE {0} AS SELECT 1 AS id",
+    "ALTER TABLE {0} ADD COLUMN x int",
+    "CACHE TABLE {0}",
+    "UNCACHE TABLE {0}",
+    "DESCRIBE {0}",
+    "CALL system.ancestors_of('db.{0}')",
+    "SHOW TABLES",
+    "SHOW CURRENT NAMESPACE",
+    "SHOW CREATE TABLE {0}",
+    "CREATE NAMESPACE more",
+    "DROP NAMESPACE more",
+    "USE db",
+    "USE two",
+)
+
+
+def test_relative_names_are_refused_where_another_session_has_detached_the_current_catalog(
+    spark, other, other_catalog, of_spark
+):
+    def run(text):
+        return icefloe.spark.sql(spark, text).collect()
+
+    icefloe.spark.attach(other, other_catalog, "two", views=False)
+    run(f"CREATE TABLE two.db.{of_spark} AS SELECT 1 AS id")
+    run("USE two.db")
+    try:
+        assert run(f"SELECT * FROM {of_spark}") == [(1,)]
+        icefloe.spark.detach(other, "two")
+        for text in RELATIVE:
+            with pytest.raises(ValidationError, match=NO_CURRENT):
+                run(text.format(of_spark))
+        assert run("SELECT 1 + 1") == [(2,)]
+        assert run(f"SELECT * FROM spark_catalog.default.{of_spark}") == [(42,)]
+        assert spark.table(f"default.{of_spark}").collect() == [(42,)]
+        with pytest.raises(ValidationError, match=r"CALL: expected lake\.system\.<procedure>, got nope\.system\.x"):
+            run("CALL nope.system.x()")
+        icefloe.spark.attach(spark, other_catalog, "two", views=False)
+        assert run(f"SELECT * FROM {of_spark}") == [(1,)]
+        icefloe.spark.detach(spark, "two")
+    finally:
+        run("USE spark_catalog.default")
+    assert run(f"SELECT * FROM {of_spark}") == [(42,)]
+
+
+def test_relative_names_are_refused_where_the_name_of_the_current_catalog_is_ambiguous(
+    lake, name, other, other_catalog, of_spark
+):
+    third = other.newSession()
+    icefloe.spark.sql(third, "USE lake.db")
+    icefloe.spark.attach(other, other_catalog, "lake", views=False)
+    try:
+        for text in (f"SELECT * FROM {of_spark}", f"INSERT OVERWRITE {of_spark} SELECT 7 AS id", f"TABLE {name}"):
+            with pytest.raises(ValidationError, match=NO_CURRENT):
+                icefloe.spark.sql(third, text)
+    finally:
+        icefloe.spark.detach(other, "lake")
+    assert lake.spark.table(f"default.{of_spark}").collect() == [(42,)]
+    assert icefloe.spark.sql(third, f"SELECT count(*) FROM {name.rpartition('.')[2]}").collect() == [(3,)]
 
 
 def test_a_new_session_finds_the_catalogs_of_the_application(lake, name, other):
@@ -168,12 +259,24 @@ def test_rows_that_a_session_caches_are_those_of_its_own_statements(sql, lake, n
 
 
 @pytest.mark.parametrize(
-    "statement", ["SELECT * FROM nope.db.t", "DELETE FROM nope.db.t", "INSERT INTO nope.db.t VALUES (1)"]
+    "statement",
+    [
+        "SELECT * FROM nope.db.t",
+        "DELETE FROM nope.db.t",
+        "INSERT INTO nope.db.t VALUES (1)",
+        "SELECT * FROM nope.db.t JOIN {0}",
+        "CREATE TABLE nope.db.t AS SELECT * FROM {0}",
+        "INSERT INTO nope.db.t SELECT * FROM {0}",
+        "MERGE INTO nope.db.t USING {0} s ON t.id = s.id WHEN MATCHED THEN DELETE",
+        "DELETE FROM nope.db.t WHERE id IN (SELECT id FROM {0})",
+        "DELETE FROM {0} WHERE id IN (SELECT id FROM nope.db.t)",
+        "MERGE INTO {0} t USING nope.db.t s ON t.id = s.id WHEN MATCHED THEN DELETE",
+    ],
 )
-def test_a_catalog_that_is_not_attached_is_an_error_that_names_attach(spark, statement):
+def test_a_catalog_that_is_not_attached_is_an_error_that_names_attach(spark, name, statement):
     words = "SQL: no catalog 'nope' is attached to the session; expected one of .*lake.*, got .*nope"
     with pytest.raises(ValidationError, match=words):
-        icefloe.spark.sql(spark, statement)
+        icefloe.spark.sql(spark, statement.format(name))
 
 
 def test_an_error_in_foreach_batch_is_the_error_of_the_query(name, stream):

@@ -88,3 +88,5 @@ def test_conditions_with_such_names_have_no_refused_clause(text):
 def test_queries_with_such_names_have_no_refused_clause():
     check_insert_clauses("SELECT a returning FROM b JOIN c ON conflict = 1")
     check_insert_clauses("SELECT returning FROM b returning WHERE returning.x = 1")
+    for clause in ("SORT BY a", "DISTRIBUTE BY a", "CLUSTER BY a", "OFFSET 1", "MINUS SELECT 1"):
+        check_insert_clauses(f"SELECT a FROM b returning {clause}")

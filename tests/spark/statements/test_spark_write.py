@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from icefloe.exceptions import FeatureUnsupportedError, ValidationError
-from pyspark.errors import PySparkException
+from pyspark.errors import AnalysisException, PySparkException
 
 
 @pytest.fixture
@@ -58,6 +58,23 @@ def test_inserts_after_one_from_write_tables_of_both_kinds(spark, sql, name, own
     assert sql(f"SELECT count(*) FROM {name}") == [(4,)]
 
 
+@pytest.mark.parametrize("wrong", ["SELECT nope, name", "SELECT id, name, id"])
+def test_nothing_is_inserted_if_spark_refuses_an_insert_of_its_own_table(spark, sql, name, own, wrong):
+    spark.sql(f"CREATE TABLE {own} (id bigint, name string) USING parquet")
+    with pytest.raises(AnalysisException, match=r"nope|TOO_MANY_DATA_COLUMNS"):
+        sql(
+            f"FROM {name} INSERT INTO {name} SELECT id + 3, name INSERT INTO {own} SELECT id, name INSERT INTO {own} {wrong}"
+        )
+    assert rows_of(spark, own) == []
+    assert sql(f"SELECT count(*) FROM {name}") == [(3,)]
+
+
+def test_insert_of_spark_has_a_list_of_columns_with_names_of_query_words(spark, sql, name, own):
+    spark.sql(f"CREATE TABLE {own} (values string, table bigint) USING parquet")
+    sql(f"INSERT INTO {own} (table, values) SELECT id, name FROM {name} VERSION AS OF 'main' WHERE id = 1")
+    assert rows_of(spark, own) == [("a", 1)]
+
+
 def test_writes_of_spark_read_relative_names(spark, sql, name, own):
     sql("USE lake.db")
     try:
@@ -83,6 +100,24 @@ def test_changes_of_other_tables_are_run_by_spark(spark, sql, name, own):
             sql(text)
     with pytest.raises(FeatureUnsupportedError, match=r"DELETE: the target is in no attached catalog.*TEMPORARY VIEW"):
         sql(f"DELETE FROM {own} WHERE id IN (SELECT id FROM {name} VERSION AS OF 'main')")
+
+
+def test_changes_of_other_tables_read_relative_names(spark, sql, name, own):
+    spark.sql(f"CREATE TABLE {own} (id bigint, name string) USING parquet")
+    target, table = f"spark_catalog.default.{own}", name.rsplit(".", maxsplit=1)[-1]
+    sql("USE lake.db")
+    try:
+        for text in (
+            f"MERGE INTO {target} t USING {table} s ON t.id = s.id WHEN MATCHED THEN UPDATE SET id = 1, name = 'x'",
+            f"WITH w AS (SELECT 1) MERGE INTO {target} USING {table} ON false WHEN NOT MATCHED THEN INSERT *",
+            f"DELETE FROM {target} WHERE id IN (SELECT id FROM {table})",
+            f"UPDATE {target} SET name = (SELECT max(name) FROM {table})",
+        ):
+            # Spark changes rows of no Parquet table: the analysis has read the attached table before.
+            with pytest.raises(PySparkException, match=f"{own}.*does not support"):
+                sql(text)
+    finally:
+        sql("USE spark_catalog.default")
 
 
 def test_databases_of_attached_tables_get_no_table_of_spark(sql, name):

@@ -9,11 +9,12 @@ import operator
 import icefloe.spark
 import pytest
 from icefloe.exceptions import ValidationError
+from icefloe.expressions import EqualTo, IsNull, NotNull
 from icefloe.expressions.tree import MAX_DEPTH
 from icefloe.schema import Schema
 from icefloe.spark.session import settings
 from icefloe.spark.writer.column_filter import MAX_CONDITIONS, filter_of_column
-from icefloe.types import LongType, NestedField
+from icefloe.types import LongType, NestedField, StructType
 from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 
 DAY = dt.date(2026, 1, 2)
@@ -36,6 +37,8 @@ CONDITIONS = {
     "in no value, or another": lambda: F.col("id").isin([]) | (F.col("id") == 3),
     "boolean": lambda: F.col("yes") == F.lit(True),
     "all": lambda: F.lit(True),
+    "null of a column that literals are not compared with": lambda: F.col("x").isNull() | (F.col("id") == 3),
+    "not null of one": lambda: F.col("x").isNotNull() & ~F.col("x").isNull(),
 }
 
 
@@ -97,6 +100,8 @@ def test_overwrite_names_the_cause_of_a_refusal(spark, table):
         ValidationError, match=r"no column 'nope' outside of structs, use one of id, name, day, yes, x$"
     ):
         write.overwrite(F.col("nope") == 1)
+    with pytest.raises(ValidationError, match=r"column 'x' has type double, write the condition as text, such as"):
+        write.overwrite(F.lit(1.5) == F.col("X"))
     pytest.importorskip("grpc", reason="columns of Spark Connect need grpc")
     from pyspark.sql.connect import functions
 
@@ -105,6 +110,33 @@ def test_overwrite_names_the_cause_of_a_refusal(spark, table):
     ):
         write.overwrite(functions.col("id") > 1)
     assert table.refresh().scan().count() == 3
+
+
+def test_filter_of_a_name_with_dots_and_of_nulls_of_structs():
+    fields = [NestedField(1, "a.b", LongType()), NestedField(2, "s", StructType(NestedField(3, "x", LongType())))]
+    schema = Schema(*fields)
+    for name in ("a.b", "A.b"):
+        with pytest.raises(
+            ValidationError, match=r"'.\.b' for a field of a struct, use F\.col\('`a\.b`'\) for the column"
+        ):
+            filter_of_column(F.col(name) == 1, schema)
+    assert filter_of_column(F.col("`a.b`") == 1, schema) == EqualTo("a.b", 1)
+    assert filter_of_column(F.col("s").isNull(), schema) == IsNull("s")
+    assert filter_of_column(~F.col("s").isNull(), schema) == NotNull("s")
+
+
+def test_option_of_case_precedes_the_setting_of_the_session(spark, table):
+    frame = icefloe.spark.read(table, spark=spark).where("false")
+
+    def overwrite(option):
+        icefloe.spark.write_to(frame, table).option("case-sensitive", option).overwrite(F.col("ID") > 1)
+
+    with pytest.raises(ValidationError, match="no column 'ID'"):
+        overwrite("true")
+    assert table.refresh().scan().count() == 3
+    with settings(spark, {"spark.sql.caseSensitive": "true"}):
+        overwrite("false")
+    assert table.refresh().scan().count() == 1
 
 
 def test_overwrite_matches_names_by_the_setting_of_the_session(spark, table):

@@ -78,6 +78,8 @@ def test_session_branch_receives_writes_and_serves_reads(spark, table):
         icefloe.spark.write(spark.range(5).selectExpr("id + 100 AS id", "2 AS kind"), table)
         icefloe.spark.delete_from(table, "id < 4", spark=spark)
         assert icefloe.spark.read(table, spark=spark).count() == 11
+        of_audit, of_main = (icefloe.spark.explain_read(table, branch=one, spark=spark) for one in (None, "main"))
+        assert of_audit.files > of_main.files
     assert icefloe.spark.read(table, spark=spark).count() == 10
     assert icefloe.spark.read(table, branch="audit", spark=spark).where("kind = 2").count() == 5
 

@@ -134,7 +134,9 @@ def explain_read(  # noqa: PLR0913  the parameters of read
         {
             "snapshot_id": snapshot_id,
             "as_of_timestamp": as_of_timestamp,
-            "branch": branch,
+            "branch": _branch(
+                session, source, branch, (snapshot_id, as_of_timestamp, tag, start_snapshot_id, end_snapshot_id)
+            ),
             "tag": tag,
             "start_snapshot_id": start_snapshot_id,
             "end_snapshot_id": end_snapshot_id,

@@ -47,8 +47,10 @@ _MOST_UNEVEN, _MOST_OVERLAP = 1.3, 1.15
 SORTABLE = (IntegerType, LongType, DateType, TimestampType, TimestamptzType)
 """Types of columns whose ranges can be parts."""
 
-# How pyarrow writes values of years that it cannot write.
-_OUT_OF_RANGE = "<"
+# The days from 0001-01-01 to 9999-12-31, counted from 1970-01-01. Literals have years of four digits, whose order as texts is that of
+# the values, and pyarrow writes no text or a wrong one for later years.
+_DAYS = range(-719_162, 2_932_897)
+_MICROSECONDS_PER_DAY = 86_400_000_000
 _TASK_COLUMNS = (
     "file_path",
     "file_format",
@@ -181,12 +183,15 @@ def _literals(values: pa.Array) -> list[Any]:
     """Return integers, dates and timestamps as literals of predicate JSON; None for null and for years without a literal."""
     if pa.types.is_integer(values.type):
         return list(values.to_pylist())
-    text = values.cast(pa.string()).to_pylist()
-    is_known = [one is not None and not one.startswith(_OUT_OF_RANGE) for one in text]
-    return [
-        one.replace(" ", "T").replace("Z", "+00:00") if known else None
-        for one, known in zip(text, is_known, strict=True)
-    ]
+    is_date = pa.types.is_date(values.type)
+    per_day = 1 if is_date else _MICROSECONDS_PER_DAY
+    numbers = values.cast(pa.int32() if is_date else pa.int64())
+    is_known = pc.and_(
+        pc.greater_equal(numbers, _DAYS.start * per_day),
+        pc.less(numbers, _DAYS.stop * per_day),
+    )
+    text = pc.if_else(is_known, values, pa.scalar(None, values.type)).cast(pa.string()).to_pylist()
+    return [None if one is None else one.replace(" ", "T").replace("Z", "+00:00") for one in text]
 
 
 def _ranges(field: NestedField, cuts: Sequence[Any]) -> list[Any]:

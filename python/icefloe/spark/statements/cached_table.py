@@ -9,7 +9,7 @@ from pyspark import StorageLevel
 
 from icefloe.exceptions import FeatureUnsupportedError, NoSuchTableError, ValidationError
 from icefloe.spark.lexer import Cursor
-from icefloe.spark.reader.read import read
+from icefloe.spark.reader.read import default_version, read
 from icefloe.spark.session import session_key
 from icefloe.spark.statements.statement import run
 from icefloe.spark.statements.table_clauses import properties_of
@@ -32,7 +32,7 @@ class CachedTable:
 
     Args:
         frame: The rows.
-        version: The snapshot and the schema of the table.
+        version: The snapshot that the rows are of, and the schema of the table.
         level: Where Spark keeps the rows.
     """
 
@@ -100,9 +100,10 @@ def clear_cache(statement: Statement, text: str) -> None:
 
 
 def cached_rows(spark: Any, reference: Reference) -> DataFrame | None:
-    """Return the cached rows of the current version of a table; None if the table is not cached.
+    """Return the cached rows of the version of a table that the session reads; None if the table is not cached.
 
-    Rows of an older version are released, and Spark caches the new ones as the query reads them.
+    Rows of another version are released, and Spark caches the new ones as the query reads them. A commit makes another version the
+    current one, and so does a change of ``spark.wap.branch`` to a branch with another snapshot.
     """
     key = _key(spark, reference)
     known = reference.lake.cached.get(key)
@@ -111,7 +112,7 @@ def cached_rows(spark: Any, reference: Reference) -> DataFrame | None:
     if not _is_cached(known):
         del reference.lake.cached[key]
         return None
-    if known.version != _version(reference.table):
+    if known.version != _version(spark, reference.table):
         known = _cached(spark, reference.table, known.level)
         _replace(spark, reference, known)
     # Spark releases the rows of a DataFrame of which a view is dropped, and a query has each of its DataFrames as a view.
@@ -132,7 +133,7 @@ def _level(cursor: Cursor) -> StorageLevel:
 
 
 def _cached(spark: Any, table: Table, level: StorageLevel) -> CachedTable:
-    return CachedTable(read(table, spark=spark), _version(table), level)
+    return CachedTable(read(table, spark=spark), _version(spark, table), level)
 
 
 def _replace(spark: Any, reference: Reference, made: CachedTable) -> None:
@@ -149,9 +150,12 @@ def _key(spark: Any, reference: Reference) -> tuple[str, Identifier]:
     return session_key(spark), reference.identifier
 
 
-def _version(table: Table) -> tuple[Any, ...]:
+def _version(spark: Any, table: Table) -> tuple[Any, ...]:
+    """Return the version that statements of the session read: that of the branch in its setting, else the current one."""
     metadata = table.metadata
-    return (metadata.table_uuid, metadata.current_snapshot_id, metadata.current_schema_id)
+    branch = default_version(spark, table)["branch"]
+    snapshot_id = metadata.current_snapshot_id if branch is None else metadata.refs[branch].snapshot_id
+    return (metadata.table_uuid, snapshot_id, metadata.current_schema_id)
 
 
 def _is_cached(known: CachedTable) -> bool:

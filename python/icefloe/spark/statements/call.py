@@ -24,16 +24,19 @@ def call(statement: Statement, text: str) -> DataFrame:
     cursor = Cursor(text)
     cursor.expect("CALL")
     parts = cursor.names()
-    if statement.references.current is not None and len(parts) == 2:
-        parts = (statement.references.current.catalog, *parts)
+    references = statement.references
+    if references.current is not None and len(parts) == 2:
+        parts = (references.current_lake(references.current).name, *parts)
     if len(parts) != 3 or parts[0].lower() not in statement.lakes or parts[1].lower() != "system":
-        raise ValidationError(f"CALL: expected {next(iter(statement.lakes))}.system.<procedure>, got {'.'.join(parts)}")
+        raise ValidationError(
+            f"CALL: expected {next(iter(statement.lakes), 'lake')}.system.<procedure>, got {'.'.join(parts)}"
+        )
     name = parts[2].lower()
     procedure = procedure_named(name)
     arguments = _arguments(statement, procedure, name, cursor.items())
     cursor.finish()
     lake = statement.lakes[parts[0].lower()]
-    current = statement.references.current
+    current = references.current
     namespace = current.namespace if current is not None and current.catalog == lake.name else ()
     rows = procedure.run(Caller(lake.catalog, statement.spark, lake.name, namespace), arguments)
     if name in _MAKES_TABLES:

@@ -78,7 +78,7 @@ def concerns(statement: Statement, text: str, words: list[Word], *, has_command:
         words: Its words.
         has_command: Whether it is a query, or begins as a statement that is run or refused here.
     """
-    if not statement.lakes:
+    if not statement.lakes and statement.references.current is None:
         return False
     if words[0].is_keyword("CLEAR") and has_command:
         return True
@@ -162,6 +162,11 @@ def _names_object(statement: Statement, words: list[Word]) -> bool:
     parts = dotted_name(words[first:])
     if any(word.is_keyword(*_NAMESPACES) for word in words[1:3]) and not words[0].is_keyword("MERGE"):
         return not statement.references.is_catalog_of_spark(parts[0])
+    # Their sources and subqueries may have relative names.
+    if words[0].is_keyword("MERGE") or (
+        words[0].is_keyword("UPDATE", "DELETE") and any(word.is_keyword(*_OF_ROWS) for word in words[3:])
+    ):
+        return True
     fills_table = words[0].is_keyword("INSERT") or any(word.is_keyword("TABLE") for word in words[1:4])
     if (
         fills_table

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
+from pyspark.errors import AnalysisException
+
 from icefloe.exceptions import FeatureUnsupportedError, SchemaMismatchError, ValidationError
 from icefloe.expressions import EqualTo, IsNaN, IsNull, literal
 from icefloe.expressions.tree import all_of
@@ -19,7 +21,7 @@ from icefloe.spark.statements.column_names import folded
 from icefloe.spark.statements.literals import with_literals
 from icefloe.spark.statements.null_safe import without_null_safe_comparisons
 from icefloe.spark.statements.query import frame_of_query
-from icefloe.spark.statements.query_start import QUERIES, begins_query
+from icefloe.spark.statements.query_start import QUERIES, begins_query, begins_with_column
 from icefloe.spark.statements.refused_clause import check_insert_clauses
 from icefloe.spark.statements.spark_write import spark_write
 from icefloe.spark.types.conform import quoted
@@ -101,12 +103,11 @@ def planned_insert(statement: Statement, text: str) -> PlannedInsert | SparkWrit
     condition = _replaced(cursor, overwrite=overwrite)
     query = cursor.rest()
     check_insert_clauses(query)
-    query = statement.with_named_queries(with_null_defaults(query))
 
     struct = to_spark_schema(table.schema())
     static = _static_values(statement, struct, constants)
     _check_partition_columns(statement, table, constants)
-    frame = frame_of_query(statement, query)
+    frame = _frame_of_rows(statement, query)
     if by_name:
         columns = frame.columns
     elif columns is None:
@@ -117,12 +118,6 @@ def planned_insert(statement: Statement, text: str) -> PlannedInsert | SparkWrit
     mode, more, row_filter = _mode(statement, table, overwrite=overwrite, condition=condition, static=static)
     checked = checked_options(mode, {**options, **more})
     return PlannedInsert(table=table, rows=rows, mode=mode, options=checked, row_filter=row_filter)
-
-
-def is_insert_of_spark(statement: Statement, text: str) -> bool:
-    """Return whether an INSERT statement writes a table or a directory of Spark's own."""
-    _, parts = _target(Cursor(text))
-    return parts is None or statement.references.is_of_spark(parts)
 
 
 def _target(cursor: Cursor) -> tuple[bool, tuple[str, ...] | None]:
@@ -152,16 +147,47 @@ def _named_columns(cursor: Cursor) -> tuple[list[str] | None, bool]:
     return columns, by_name
 
 
+def _frame_of_rows(statement: Statement, query: str) -> DataFrame:
+    """Return the rows of the query of INSERT; DEFAULT is a column of its tables if they have one of this name, as in Spark."""
+    given, edited = (statement.with_named_queries(text) for text in (query, with_null_defaults(query)))
+    if edited == given or not _selects_from_tables(query):
+        return frame_of_query(statement, edited)
+    try:
+        frame = frame_of_query(statement, given)
+        # Over Spark Connect, reading the schema makes Spark analyse the query.
+        _ = frame.schema
+    except AnalysisException as error:
+        if not _misses_default(error):
+            raise
+        return frame_of_query(statement, edited)
+    return frame
+
+
+def _selects_from_tables(query: str) -> bool:
+    """Return whether a query may read columns: a query of VALUES alone has none."""
+    words = words_of(query)
+    first = next((word for word in words if not word.is_keyword("(")), None)
+    return first is not None and not first.is_keyword("VALUES") and any(word.is_keyword("FROM") for word in words)
+
+
+def _misses_default(error: AnalysisException) -> bool:
+    """Return whether Spark has found no column with the name DEFAULT."""
+    name = (error.getMessageParameters() or {}).get("objectName", "")
+    return (error.getCondition() or "").startswith("UNRESOLVED_COLUMN") and name.upper() == "`DEFAULT`"
+
+
 def with_null_defaults(query: str) -> str:
     """Return a query in which each DEFAULT that is a whole value is NULL: columns of writable tables have no other default.
 
-    Such a value is one of VALUES or of the SELECT list, in parentheses around the query or not.
+    Such a value is one of VALUES or of the SELECT list, in parentheses around the query or not, and after the FROM clause or before it.
 
     Examples:
         >>> with_null_defaults("VALUES (1, DEFAULT), (DEFAULT, f(b))")
         'VALUES (1, NULL), (NULL, f(b))'
         >>> with_null_defaults("SELECT DEFAULT, b FROM t WHERE c IN (1, 2)")
         'SELECT NULL, b FROM t WHERE c IN (1, 2)'
+        >>> with_null_defaults("FROM (SELECT default FROM t) SELECT DEFAULT")
+        'FROM (SELECT default FROM t) SELECT NULL'
     """
     words = words_of(query)
     around = next((index for index, word in enumerate(words) if not word.is_keyword("(")), len(words))
@@ -172,7 +198,12 @@ def with_null_defaults(query: str) -> str:
 
 
 def _defaults_in_rows(words: list[Word]) -> list[Word]:
-    """Return the words DEFAULT that are whole values of VALUES or of the list after SELECT, the first of the words."""
+    """Return the words DEFAULT that are whole values of VALUES or of the list after SELECT, the first of the words or after FROM."""
+    if words[0].is_keyword("FROM"):
+        starts = (
+            index for index, (word, depth) in enumerate(depths(words)) if depth == 0 and word.is_keyword("SELECT")
+        )
+        words = words[next(starts, 0) :]
     of_rows = words[0].is_keyword("VALUES")
     if not of_rows and not words[0].is_keyword("SELECT"):
         return []
@@ -280,7 +311,7 @@ def _column_list(cursor: Cursor) -> bool:
     first, second = cursor.peek(), cursor.peek(1)
     if first is None or second is None or not first.is_keyword("("):
         return False
-    return not second.is_keyword(*QUERIES, "(")
+    return not second.is_keyword(*QUERIES, "(") or begins_with_column(second, cursor.peek(2))
 
 
 def _replaced(cursor: Cursor, *, overwrite: bool) -> str | None:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from icefloe.exceptions import FeatureUnsupportedError, ValidationError
 from icefloe.spark.lexer import Cursor, words_of
 from icefloe.spark.statements.brackets import depths
-from icefloe.spark.statements.insert import is_insert_of_spark, planned_insert, with_null_defaults
+from icefloe.spark.statements.insert import planned_insert
+from icefloe.spark.statements.spark_write import SparkWrite
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,28 +29,29 @@ def is_multi_insert(words: Sequence[Word]) -> bool:
 def multi_insert(statement: Statement, text: str) -> None:
     """Run each INSERT of a statement: one commit for each, in their order, after Spark has analysed all of them.
 
-    All queries read the version of each table from before the statement.
+    All queries read the version of each attached table from before the statement. An INSERT into a table of Spark's own reads the rows that
+    Spark's own tables have when its turn comes.
     """
     cursor = Cursor(text)
     starts = [word.start for word in _inserts(cursor.words)]
     source = text[cursor.words[0].start : starts[0]].rstrip()
     _check_no_query(source, "the FROM clause", ("SELECT",))
     parts = [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
-    planned = [planned_insert(statement, _with_source(statement, part, source)) for part in parts]
+    planned = [planned_insert(statement, _with_source(part, source)) for part in parts]
+    for one in planned:
+        if isinstance(one, SparkWrite):
+            one.check()
     for one in planned:
         one.commit()
 
 
-def _with_source(statement: Statement, part: str, source: str) -> str:
+def _with_source(part: str, source: str) -> str:
     """Return an INSERT with the FROM clause before its SELECT."""
     cursor = Cursor(part)
     _check_no_query(part, "INSERT", _SET_OPERATORS)
     for word, depth in depths(cursor.words):
         if depth == 0 and word.is_keyword("SELECT"):
-            query = part[word.start :]
-            # Columns of Spark's own tables have defaults.
-            query = query if is_insert_of_spark(statement, part) else with_null_defaults(query)
-            return f"{part[: word.start]}{source} {query}"
+            return f"{part[: word.start]}{source} {part[word.start :]}"
     raise FeatureUnsupportedError(
         f"FROM before INSERT: expected INSERT INTO table SELECT ..., got {part.strip()}: write SELECT after the table"
     )

@@ -117,8 +117,13 @@ def frame_of_unparsed_query(
 
     Raises:
         IcebergError: `error`, if Spark cannot parse the statement either, or the statement has a clause for a version.
+        ValidationError: The current catalog is no longer attached.
     """
-    tables = None if frames else named_tables(statement.references, text)
+    references = statement.references
+    if references.current is not None:
+        # Some relative names of a query that only Spark parses are not found, and Spark would read tables of its own by them.
+        references.current_lake(references.current)
+    tables = None if frames else named_tables(references, text)
     if not tables:
         if frames or names_catalog(statement, text):
             raise error

@@ -113,6 +113,21 @@ class References:
         """Return whether Spark itself has a catalog of a name."""
         return name.lower() == "spark_catalog" or self._spark.conf.get(f"spark.sql.catalog.{name}", None) is not None
 
+    def current_lake(self, current: CurrentNamespace) -> AttachedCatalog:
+        """Return the catalog to which names are relative.
+
+        Raises:
+            ValidationError: The catalog is no longer attached, or other sessions have attached several catalogs by its name.
+        """
+        lake = self.lakes.get(current.catalog)
+        if lake is None:
+            raise ValidationError(
+                f"SQL: the current catalog is no longer attached, or other sessions have attached several catalogs by its name; expected one of "
+                f"{', '.join(self.lakes) or 'no attached catalog'}, got {current.catalog}: attach the catalog in this session, or run "
+                "USE spark_catalog.default"
+            )
+        return lake
+
     def locate(self, parts: tuple[str, ...]) -> tuple[AttachedCatalog, Identifier]:
         """Return the catalog of the dotted name of a table and the identifier in it, which need not exist.
 
@@ -121,7 +136,7 @@ class References:
         """
         if self.current is not None and not self._is_absolute(parts) and self.is_attached(parts):
             namespace = self.current.namespace if len(parts) == 1 else ()
-            return self.lakes[self.current.catalog], (*namespace, *parts)
+            return self.current_lake(self.current), (*namespace, *parts)
         for lake in self.lakes.values():
             identifier = lake.identifier_of(parts)
             if identifier is not None:
@@ -135,7 +150,7 @@ class References:
             ValidationError: The name is in no attached catalog, or is the name of a catalog alone.
         """
         if parts[0].lower() not in self.lakes and self.current is not None:
-            return self.lakes[self.current.catalog], parts
+            return self.current_lake(self.current), parts
         return self._in_lake(parts)
 
     @cached_property

@@ -16,11 +16,11 @@ def place(statement: Statement, cursor: Cursor) -> tuple[AttachedCatalog, Identi
     """Return the catalog and the namespace after IN or FROM; the current ones without them.
 
     Raises:
-        ValidationError: There is neither one of the words nor a current catalog, or the name is in no attached catalog.
+        ValidationError: There is neither one of the words nor a current catalog, or the catalog of the name is not attached.
     """
     current = statement.references.current
     if current is not None and not cursor.at("IN", "FROM"):
-        return statement.lakes[current.catalog], current.namespace
+        return statement.references.current_lake(current), current.namespace
     expect_in(cursor)
     parts = cursor.names()
     if len(parts) == 1 and parts[0].lower() in statement.lakes:

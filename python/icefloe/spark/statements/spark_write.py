@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pyspark.errors import AnalysisException
+
 from icefloe.exceptions import FeatureUnsupportedError
 from icefloe.spark.statements.brackets import depths
 from icefloe.spark.statements.query import frame_of_query, frame_of_unparsed_query
-from icefloe.spark.statements.query_start import begins_query
+from icefloe.spark.statements.query_start import begins_query, begins_with_column
 from icefloe.spark.statements.statement import names_catalog, run
 
 if TYPE_CHECKING:
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
 
     from icefloe.spark.lexer import Cursor
     from icefloe.spark.statements.statement import Statement
+
+
+_FAILED_PLAN = "Error occurred during query planning:"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +36,20 @@ class SparkWrite:
     statement: Statement
     command: str
     query: str
+
+    def check(self) -> None:
+        """Have Spark analyse the statement without running it.
+
+        Raises:
+            AnalysisException: The statement cannot run: a column does not exist, or the query has another number of columns.
+        """
+        if not self.query:
+            return
+        plan = frame_of_query(self.statement, self.query, command=f"EXPLAIN {self.command}").collect()
+        text = "\n".join(str(row[0]) for row in plan)
+        # EXPLAIN returns the error of a statement as its plan.
+        if text.startswith(_FAILED_PLAN):
+            raise AnalysisException(text.removeprefix(_FAILED_PLAN).strip())
 
     def commit(self) -> None:
         """Run the statement in Spark."""
@@ -55,7 +74,8 @@ def spark_write(statement: Statement, cursor: Cursor, label: str) -> SparkWrite:
     for word, depth in depths(cursor.words[cursor.index :]):
         after = cursor.peek(1)
         of_serde = after is not None and after.is_keyword("SERDEPROPERTIES")
-        if depth == 0 and not of_serde and begins_query(before, word, after):
+        of_columns = after is not None and begins_with_column(after, cursor.peek(2))
+        if depth == 0 and not of_serde and not of_columns and begins_query(before, word, after):
             query = statement.with_named_queries(cursor.rest())
             return SparkWrite(statement=statement, command=cursor.text[: word.start], query=query)
         before = word

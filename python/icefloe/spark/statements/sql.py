@@ -42,7 +42,7 @@ from icefloe.spark.statements.show_create import show_create_table
 from icefloe.spark.statements.show_functions import show_functions
 from icefloe.spark.statements.show_procedures import describe_procedure, show_procedures
 from icefloe.spark.statements.statement import Statement, run
-from icefloe.spark.statements.unattached_names import run_without_catalogs
+from icefloe.spark.statements.unattached_names import unattached_catalogs_named
 from icefloe.spark.statements.use import set_catalog, show_current_namespace, use
 from icefloe.spark.statements.views import QUERIES, create_view, drop_view, explain
 
@@ -130,10 +130,7 @@ def sql(spark: Any, text: str, args: Mapping[str, Any] | Sequence[Any] | None = 
     """
     session = active_session(spark)
     lakes = found_catalogs(session)
-    current = current_namespace(session)
-    if current is not None and current.catalog not in lakes:
-        current = None  # the session that this one is a copy of has detached the catalog
-    statement = Statement(session, lakes, References(lakes, session, current), args)
+    statement = Statement(session, lakes, References(lakes, session, current_namespace(session)), args)
     text = checked_text("sql", text)
     if '"' in text and statement.quotes_names():
         text = with_backquotes(text)
@@ -143,9 +140,10 @@ def sql(spark: Any, text: str, args: Mapping[str, Any] | Sequence[Any] | None = 
         return _run_immediate(statement, text)
     named, named_text = _with_names(statement, text, words)
     named_words = words_of(named_text)
-    if not words or not concerns(named, named_text, named_words, has_command=_has_command(named_words)):
-        return run_without_catalogs(statement, text)
-    return _run_here(named, named_text)
+    with unattached_catalogs_named(statement):
+        if not words or not concerns(named, named_text, named_words, has_command=_has_command(named_words)):
+            return run(statement, text)
+        return _run_here(named, named_text)
 
 
 def _run_immediate(statement: Statement, text: str) -> DataFrame:
@@ -162,7 +160,7 @@ def _run_immediate(statement: Statement, text: str) -> DataFrame:
 
 def _with_names(statement: Statement, text: str, words: list[Word]) -> tuple[Statement, str]:
     """Return a statement and its text with names in the place of IDENTIFIER clauses."""
-    if not statement.lakes or not has_identifiers(words):
+    if (not statement.lakes and statement.references.current is None) or not has_identifiers(words):
         return statement, text
     text, arguments = with_named_parameters(text, statement.arguments)
     return replace(statement, arguments=arguments), with_identifiers(statement, text, arguments)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pyspark.errors import AnalysisException
@@ -9,10 +10,9 @@ from pyspark.errors import AnalysisException
 from icefloe.exceptions import ValidationError
 from icefloe.spark.lexer import words_of
 from icefloe.spark.session import is_connect
-from icefloe.spark.statements.statement import run
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from collections.abc import Iterator
 
     from icefloe.spark.statements.statement import Statement
 
@@ -20,18 +20,21 @@ _CONDITION = "REQUIRES_SINGLE_PART_NAMESPACE"
 _NAMESPACE = "namespace"
 
 
-def run_without_catalogs(statement: Statement, text: str) -> DataFrame:
-    """Have Spark run a statement that names no attached catalog.
+@contextmanager
+def unattached_catalogs_named(statement: Statement) -> Iterator[None]:
+    """Raise an error that names the catalog where Spark refuses a name in a catalog that is not attached.
 
     Raises:
         ValidationError: The statement names a table in a namespace of several parts, which Spark's own catalog does not have.
     """
     try:
-        return run(statement, text)
-    except AnalysisException as error:
-        if error.getCondition() != _CONDITION:
+        yield
+    except (AnalysisException, ValidationError) as error:
+        # A change of rows raises an error of its own from one of Spark.
+        refusal = error if isinstance(error, AnalysisException) else error.__cause__
+        if not isinstance(refusal, AnalysisException) or refusal.getCondition() != _CONDITION:
             raise
-        namespace = (error.getMessageParameters() or {}).get(_NAMESPACE, "")
+        namespace = (refusal.getMessageParameters() or {}).get(_NAMESPACE, "")
         raise ValidationError(_not_attached(statement, namespace)) from error
 
 

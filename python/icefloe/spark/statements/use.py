@@ -33,7 +33,7 @@ def use(statement: Statement, text: str) -> None:
     if not of_current and parts[0].lower() in statement.lakes:
         _enter(statement, parts[0].lower(), parts[1:])
     elif references.current is not None and (of_current or not references.is_catalog_of_spark(parts[0])):
-        _enter(statement, references.current.catalog, parts)
+        _enter(statement, references.current_lake(references.current).name, parts)
     else:
         _leave(statement, text)
 
@@ -55,6 +55,7 @@ def show_current_namespace(statement: Statement, text: str) -> Any:
     current = statement.references.current
     if current is None:
         return run(statement, text)
+    statement.references.current_lake(current)
     rows = [(current.catalog, current.quoted_namespace)]
     return statement.spark.createDataFrame(rows, "catalog string, namespace string")
 

@@ -24,6 +24,7 @@ from icefloe.expressions import (
     literal,
 )
 from icefloe.expressions.tree import MAX_DEPTH, all_of, any_of
+from icefloe.spark.types.conform import quoted
 from icefloe.types import BooleanType, DateType, IntegerType, LongType, StringType
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
     from icefloe.expressions import BooleanExpression
     from icefloe.schema import Schema
+    from icefloe.types import NestedField
 
 _COMPARISONS: dict[str, tuple[Any, Any]] = {
     "=": (EqualTo, EqualTo),
@@ -99,7 +101,7 @@ def filter_of_column(condition: Column, schema: Schema, *, case_sensitive: bool 
 def _refusal(condition: Column, advice: str) -> ValidationError:
     return ValidationError(
         "overwrite: expected a filter as text, or comparisons of columns of int, long, string, boolean or date with literals of the type, "
-        f"isin, startswith, isNull and isNotNull, joined by &, | and ~, got {condition}: {advice}"
+        f"isin and startswith, or isNull and isNotNull of any column, joined by &, | and ~, got {condition}: {advice}"
     )
 
 
@@ -148,12 +150,12 @@ class _ConditionReader:
         """Return the filter of a function of one column."""
         if name in _COMPARISONS:
             return self._comparison(name, arguments)
-        column = self._column(arguments[0]) if arguments else None
-        if column is None:
+        field = self._field(arguments[0]) if arguments else None
+        if field is None:
             return None
-        path, kind = column
         if name in ("isnull", "isnotnull"):
-            return IsNull(path) if name == "isnull" else NotNull(path)
+            return IsNull(field.name) if name == "isnull" else NotNull(field.name)
+        path, kind = self._comparable(field)
         values = [_value(one, kind) for one in arguments[1:]]
         if None in values:
             return None
@@ -172,7 +174,21 @@ class _ConditionReader:
         return None if column is None or value is None else made(column[0], literal(value).to(column[1]))
 
     def _column(self, node: Any) -> tuple[str, Any] | None:
-        """Return name and type of the table's column that a node is; None for other nodes and types."""
+        """Return name and type of the table's column that a node is, for a comparison; None for other nodes."""
+        field = self._field(node)
+        return None if field is None else self._comparable(field)
+
+    def _comparable(self, field: NestedField) -> tuple[str, Any]:
+        """Return name and type of a column that a literal is compared with."""
+        if type(field.field_type) in _VALUES:
+            return field.name, field.field_type
+        raise _refusal(
+            self.condition,
+            f"column {field.name!r} has type {field.field_type}, write the condition as text, such as 'id = 1'",
+        )
+
+    def _field(self, node: Any) -> NestedField | None:
+        """Return the table's column that a node is; None for other nodes."""
         kind = _kind(node)
         if kind == "ExpressionColumnNode" and _kind(node.expression()) == "AttributeReference":
             name = str(node.expression().name())
@@ -184,18 +200,23 @@ class _ConditionReader:
             one for one in self.schema.fields if [self._compared(one.name)] == [self._compared(part) for part in parts]
         ]
         if not fields:
-            shown = ".".join(parts)
-            raise _refusal(
-                self.condition, f"the table has no column {shown!r} outside of structs, use one of {self._names()}"
-            )
+            raise _refusal(self.condition, self._advice_for_name(".".join(parts)))
         if len(fields) > 1:
             names = " and ".join(repr(one.name) for one in fields)
             raise _refusal(
                 self.condition,
                 f"the table has the columns {names}, set spark.sql.caseSensitive to true to tell them apart",
             )
-        (field,) = fields
-        return (field.name, field.field_type) if type(field.field_type) in _VALUES else None
+        return fields[0]
+
+    def _advice_for_name(self, name: str) -> str:
+        """Return what to do about a name that is no column: a name with dots needs backquotes."""
+        dotted = next(
+            (one.name for one in self.schema.fields if self._compared(one.name) == self._compared(name)), None
+        )
+        if dotted is not None:
+            return f"Spark takes {name!r} for a field of a struct, use F.col({quoted(dotted)!r}) for the column of this name"
+        return f"the table has no column {name!r} outside of structs, use one of {self._names()}"
 
     def _compared(self, name: str) -> str:
         return name if self.case_sensitive else name.lower()

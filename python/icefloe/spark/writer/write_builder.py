@@ -17,7 +17,7 @@ from icefloe.spark.types.from_spark import schema_from_spark
 from icefloe.spark.types.nullability import nullable
 from icefloe.spark.writer.column_filter import filter_of_column
 from icefloe.spark.writer.commit import FileChange, WriteMode, summary_properties
-from icefloe.spark.writer.options import checked_options, option_text
+from icefloe.spark.writer.options import checked_options, flag, option_text
 from icefloe.spark.writer.partition_text import partition_spec
 from icefloe.spark.writer.schema_followers import call_schema_followers
 from icefloe.spark.writer.wap import SnapshotDestination
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 _PROVIDERS = ("icefloe", "iceberg")
 _LOCATION = "location"
+_CASE_SENSITIVE = "case-sensitive"
 _OF_EXISTING_TABLES = ("branch", "merge-schema", "output-spec-id")
 
 
@@ -138,7 +139,8 @@ class WriteBuilder:
 
         Args:
             condition: Filter, as text or expression, or comparisons of Spark columns with literals, such as ``F.col("id") > 3``; each
-                data file must have only rows that match, or none.
+                data file must have only rows that match, or none. Names in a Spark column ignore case unless the option ``case-sensitive``
+                is ``true``; without the option, the session's ``spark.sql.caseSensitive`` decides.
 
         Raises:
             ValidationError: The condition is no filter, or matches some rows of a file.
@@ -193,7 +195,9 @@ class WriteBuilder:
         checked = checked_options(mode, {**self._options, **extra})
         table = self._table if isinstance(self._table, Table) else self._catalog_of_name().load_table(self._table)
         if isinstance(row_filter, Column):
-            sensitive = is_case_sensitive(self._frame.sparkSession)
+            spark = self._frame.sparkSession
+            is_given = _CASE_SENSITIVE in checked
+            sensitive = flag(checked, _CASE_SENSITIVE) if is_given else is_case_sensitive(spark)
             row_filter = filter_of_column(row_filter, table.schema(), case_sensitive=sensitive)
         change = replace(file_change(self._frame.sparkSession, table, mode, checked), row_filter=row_filter)
         write_to_table(self._frame, table, change)
