@@ -36,6 +36,7 @@ from tests.spark.raised_texts import raised_texts, texts_without_a_case
 OTHER_ROOMS = ("statements", "lexer", "stream", "maintenance")
 """Rooms whose errors have cases in their own tests."""
 SCHEMA = Schema(NestedField(1, "id", LongType(), required=True), NestedField(2, "name", StringType()))
+TIMES = Schema(NestedField(1, "at", TimeType()))
 BOTH_CASES = Schema(NestedField(1, "ID", LongType()), NestedField(2, "id", LongType()))
 NESTED_UUID = (
     '{"type":"struct","fields":[{"id":1,"name":"u","required":false,'
@@ -184,6 +185,7 @@ class Cases:
             "overwrite of a column of a DataFrame": lambda: self.overwrite(self.rows["id"] > 1),
             "overwrite of an unknown column": lambda: self.overwrite(F.col("nope") > 1),
             "overwrite of a column of Spark Connect": lambda: self.overwrite(connect_functions.col("id") > 1),
+            "overwrite of a type without literals": lambda: filter_of_column(F.col("at") > 1, TIMES),
             "overwrite of columns that differ in case": lambda: filter_of_column(F.col("Id") > 1, BOTH_CASES),
             "overwrite of a function": lambda: self.overwrite(F.rand() > 1),
             "overwrite of a long chain": lambda: self.overwrite(reduce(or_, [F.col("id") == 1] * (MAX_CONDITIONS + 1))),

@@ -85,8 +85,9 @@ def filter_of_column(condition: Column, schema: Schema, *, case_sensitive: bool 
             2,000 conditions.
 
     Examples:
-        >>> filter_of_column(F.col("ID") > 1, table.schema())
-        GreaterThan(term=Reference(name='id'), literal=literal(1))
+        >>> from pyspark.sql.functions import col
+        >>> filter_of_column(col("ID") > 1, table.schema())
+        GreaterThan(term=Reference(name='id'), literal=LongLiteral(1))
     """
     # A column of Spark Connect raises an error of attributes here.
     tree = getattr(condition, "_jc", None)
