@@ -42,7 +42,9 @@ fn stated(field: &FieldRef) -> FieldRef {
             Some("UUID") => DataType::FixedSizeBinary(UUID_BYTES),
             Some("FIXED") => {
                 let length = attribute("iceberg.length").and_then(|length| length.parse().ok());
-                length.filter(|length| *length > 0).map_or(DataType::Binary, DataType::FixedSizeBinary)
+                length
+                    .filter(|length| *length > 0)
+                    .map_or(DataType::Binary, DataType::FixedSizeBinary)
             }
             _ => DataType::Binary,
         },
