@@ -8,8 +8,6 @@ import pyarrow.compute as pc
 from icefloe.table.row_level.clause_sql import kinds
 from icefloe.table.row_level.clause_sql.casting import rounded as rounded_decimal
 
-_LEAST, _GREATEST = -(2**63), 2**63 - 1
-
 
 def whole_kind(kind: pa.DataType) -> pa.DataType:
     """Return the type of `floor` and `ceil`: a decimal has one more digit than its whole part, other numbers are bigint."""
@@ -27,12 +25,16 @@ def rounded_kind(kind: pa.DataType, scale: int) -> pa.DataType:
 
 
 def floor(values: pa.Array, kind: pa.DataType) -> pa.Array:
-    """Return the greatest whole numbers that are not greater than numbers."""
+    """Return the greatest whole numbers that are not greater than numbers.
+
+    Raises:
+        pyarrow.ArrowInvalid: A number is NaN or beyond 64 bits, as in Spark 4.3; earlier versions return 0 or the nearest bigint.
+    """
     return _whole(values, kind, "down")
 
 
 def ceiling(values: pa.Array, kind: pa.DataType) -> pa.Array:
-    """Return the least whole numbers that are not less than numbers."""
+    """Return the least whole numbers that are not less than numbers; raise as :func:`floor`."""
     return _whole(values, kind, "up")
 
 
@@ -44,11 +46,6 @@ def rounded(values: pa.Array, kind: pa.DataType) -> pa.Array:
 def _whole(values: pa.Array, kind: pa.DataType, mode: str) -> pa.Array:
     if pa.types.is_decimal(values.type):
         return pc.round(values.cast(kinds.wide(values.type.scale)), 0, mode).cast(kind)
-    if not pa.types.is_floating(values.type):
-        return values.cast(kind)
-    # As a cast in Java: NaN becomes 0, and numbers beyond 64 bits the least or the greatest one.
-    whole = pc.round(values.cast(pa.float64()), 0, mode)
-    below, above = pc.less(whole, float(_LEAST)), pc.greater_equal(whole, float(_GREATEST))
-    within = pc.if_else(pc.or_(pc.or_(below, above), pc.is_nan(whole)), 0.0, whole).cast(kind)
-    limited = pc.if_else(above, pa.scalar(_GREATEST), within)
-    return pc.if_else(below, pa.scalar(_LEAST), limited)
+    if pa.types.is_floating(values.type):
+        values = pc.round(values.cast(pa.float64()), 0, mode)
+    return values.cast(kind)
