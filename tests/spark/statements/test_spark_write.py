@@ -9,7 +9,7 @@ from pyspark.errors import AnalysisException, PySparkException
 
 @pytest.fixture
 def own(spark):
-    """The name of a table of Spark's own, and none of its kind afterwards."""
+    """Return the name of a table of Spark's own; drop the table afterwards."""
     spark.sql("DROP TABLE IF EXISTS own_rows")
     yield "own_rows"
     spark.sql("DROP TABLE IF EXISTS own_rows")

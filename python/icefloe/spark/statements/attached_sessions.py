@@ -1,4 +1,4 @@
-"""The attached catalogs that the statements of a session find, its own and those of other sessions of its Spark application.
+"""The attached catalogs that statements find: those of the session first, then catalogs of other sessions of the same Spark application.
 
 Spark runs ``foreachBatch`` in a copy of the session that starts the query.
 """
