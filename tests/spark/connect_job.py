@@ -6,6 +6,7 @@ import sys
 
 import icefloe.spark
 import pyarrow as pa
+from connect_streams import started
 from icefloe import _core
 from icefloe.catalog import load_catalog
 from icefloe.spark import functions as ice
@@ -91,7 +92,7 @@ try:
     expect("rows after the checkpoint", copy.refresh().scan().count(), 1)
     merge = icefloe.spark.stream.merge_batches(merged, ["id"], query_id="merged")
     sink = stream.writeStream.foreachBatch(merge).option("checkpointLocation", f"{lake}/checkpoints/merged")
-    sink.trigger(availableNow=True).start().awaitTermination()
+    started(sink.trigger(availableNow=True)).awaitTermination()
     expect("merged micro-batches", merged.refresh().scan().count(), 1001)
 
     icefloe.spark.attach(spark, catalog)

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 
 import icefloe.spark
+from connect_streams import started
 from icefloe.catalog import load_catalog
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
@@ -79,7 +80,7 @@ properties = dict(catalog.properties)
 
 def run(function: Callable[[DataFrame, int], None], checkpoint: str) -> None:
     sink = stream.writeStream.foreachBatch(function).option("checkpointLocation", f"{lake}-{checkpoint}")
-    sink.trigger(availableNow=True).start().awaitTermination()
+    started(sink.trigger(availableNow=True)).awaitTermination()
 
 
 def merge(rows: DataFrame, _: int) -> None:

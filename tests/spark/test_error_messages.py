@@ -54,6 +54,7 @@ UNREACHABLE = {
     "filter: a Spark column has no transform of the table format; expected a column name, got ": "the plan refuses them",
     "filter: there is no column ": "the core has resolved the names",
     "partition spec or sort order: the schema has no column with field id ": "metadata with an unknown source id",
+    "position deletes: expected one of the ": "test_scan_deletes.py has corrupt delete files",
     ": the session has spark.sql.caseSensitive=true": "test_case_sensitive.py has such sessions",
 }
 

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
+import pathlib
+import uuid
+
 import icefloe.spark
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from icefloe.exceptions import CorruptFileError
 from icefloe.partitioning import PartitionField, PartitionSpec
-from icefloe.spark.reader import native
+from icefloe.spark.reader import live_rows, native, scan_choice
 from icefloe.spark.session import settings
 from icefloe.transforms import IdentityTransform
+from icefloe.types import IntegerType, LongType
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
@@ -19,15 +26,26 @@ FILES, ROWS = 4, 10_000
 SCATTERED = [0, 1, 63, 64, 127, 4095, 4096, 8191, 8192, 9999, 10_000, 10_063, 10_064, 14_095, 14_096, 39_999]
 
 
+@pytest.fixture(autouse=True, params=["bits", "join"])
+def _lookup(request, monkeypatch):
+    """Look deleted rows up in bits, and by the join of tables whose deletes are in more files."""
+    if request.param == "join":
+        monkeypatch.setattr(live_rows, "_MOST_FILES", 0)
+
+
 @pytest.fixture(scope="module")
 def make(catalog):
     """Return a function that creates a table with files of 10,000 rows and deletes some rows."""
 
-    def create(name, deleted, *, files=FILES, properties=None):
+    numbers = itertools.count()
+
+    def create(name, deleted, *, files=FILES, rows=ROWS, properties=None):
         schema = pa.schema([("id", pa.int64()), ("x", pa.float64()), ("s", pa.string())])
-        table = catalog.create_table(f"db.{name}", schema, properties={**MERGE_ON_READ, **(properties or {})})
-        for start in range(0, files * ROWS, ROWS):
-            ids = pa.array(range(start, start + ROWS), pa.int64())
+        table = catalog.create_table(
+            f"db.{name}_{next(numbers)}", schema, properties={**MERGE_ON_READ, **(properties or {})}
+        )
+        for start in range(0, files * rows, rows):
+            ids = pa.array(range(start, start + rows), pa.int64())
             texts = [f"text {number % 7919}" for number in ids.to_pylist()]
             table.append(pa.table({"id": ids, "x": ids.cast(pa.float64()), "s": texts}, schema=schema))
         for row_filter in deleted:
@@ -87,6 +105,60 @@ def test_native_scan_applies_filter_and_deletes(spark, scattered):
     assert ids(frame) == [number for number in range(200) if number not in SCATTERED and number != 5]
 
 
+def test_filter_is_evaluated_before_deletes(spark, scattered):
+    text = plan(native_frame(spark, scattered, filter="s = 'text 5'"))
+    condition = next(line for line in text.splitlines() if "Filter (" in line)
+    assert condition.index("text 5") < (condition.index("bit_get") if "bit_get" in condition else len(condition))
+    assert text.count("text 5)") >= 1
+
+
+def test_few_rows_of_files_with_deletes_are_read_by_the_rust_reader(spark, scattered, monkeypatch):
+    monkeypatch.setattr(scan_choice, "_LEAST_DELETED_ROWS", ROWS)
+    few = {"filter": "s in ('text 7', 'text 63', 'text 200') and x > 20.0", "columns": ["s", "id"]}
+    choice = icefloe.spark.explain_read(scattered, spark=spark, **few)
+    assert (choice.native, choice.reason) == (False, "few rows of files with deletes pass the filter")
+    expected = [
+        number for number in range(21, FILES * ROWS) if number % 7919 in (7, 63, 200) and number not in SCATTERED
+    ]
+    assert ids(icefloe.spark.read(scattered, spark=spark, **few)) == expected
+    assert icefloe.spark.explain_read(scattered, spark=spark, filter=few["filter"]).native
+    assert icefloe.spark.explain_read(scattered, spark=spark, filter="s >= 'text 3'", columns=["id"]).native
+
+
+@pytest.mark.parametrize("position", [-1, ROWS, 2**62])
+def test_positions_that_are_no_rows_are_an_error(spark, make, position):
+    table = make("corrupt", ["id in (1, 2)"], files=1)
+    [deletes] = pathlib.Path(table.location(), "data").glob("*deletes*")
+    rows = pq.read_table(deletes)
+    pq.write_table(rows.set_column(1, rows.schema.field("pos"), pa.array(sorted([1, position]), pa.int64())), deletes)
+    with pytest.raises(CorruptFileError, match=f"expected one of the {ROWS} rows of .*, got position {position}$"):
+        icefloe.spark.read(table, spark=spark)
+
+
+def test_deletes_of_seventeen_files_are_joined(spark, make):
+    table = make("seventeen", [], files=0)
+    for file in range(17):
+        table.append(pa.table({"id": range(1000 * file, 1000 * file + 100 + file)}))
+    deleted = [1000 * file + 5 * file for file in range(17)]
+    expected = set(table.scan().to_arrow()["id"].to_pylist()) - set(deleted)
+    table.delete(f"id in ({', '.join(map(str, deleted))})")
+    frame = native_frame(spark, table)
+    assert "BroadcastHashJoin" in plan(frame)
+    assert ids(frame) == sorted(expected)
+
+
+def test_filter_of_a_widened_column_prunes_no_rows(spark, make):
+    table = make("widened", ["id = 5"], files=1, rows=10)
+    with table.update_schema() as change:
+        change.add_column("i", IntegerType())
+    table.append(pa.table({"id": [2**31 - 1], "i": pa.array([2**31 - 1], pa.int32())}))
+    table.append(pa.table({"id": [100, 101], "i": pa.array([2**31 - 1, 5], pa.int32())}))
+    table.delete("id = 101")
+    with table.update_schema() as change:
+        change.update_column("i", LongType())
+    assert ids(native_frame(spark, table, filter="i not in (100, -2147483649)")) == [100, 2**31 - 1]
+
+
 def test_native_scan_joins_itself(spark, scattered):
     left = native_frame(spark, scattered)
     right = left.where("id < 100")
@@ -140,7 +212,7 @@ def test_native_scan_applies_deletes_to_paths_with_special_characters(spark, new
 
 def test_native_scan_reads_columns_with_names_of_the_join(spark, catalog):
     table = catalog.create_table(
-        "db.words",
+        f"db.words_{uuid.uuid4().hex}",
         pa.schema([("id", pa.int64()), ("words", pa.int64()), ("block", pa.int64())]),
         properties=MERGE_ON_READ,
     )

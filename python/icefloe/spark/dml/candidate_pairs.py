@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from icefloe.spark.reader.native import POSITION
+from icefloe.spark.reader.row_location import POSITION
 from icefloe.table.row_level.clauses import Match
 from icefloe.table.write.isolation import is_merge_on_read
 

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 from icefloe.spark.dml.new_rows import NEW
 from icefloe.spark.dml.rewrite_tasks import SLOT
 from icefloe.spark.reader.frame import replaced_by
-from icefloe.spark.reader.native import FILE, POSITION
+from icefloe.spark.reader.row_location import FILE, POSITION
 from icefloe.spark.types.conform import column_of, conform, conformed_columns
 
 if TYPE_CHECKING:

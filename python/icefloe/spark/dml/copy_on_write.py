@@ -21,7 +21,7 @@ from icefloe.spark.dml.rewrite_tasks import Rewritten
 from icefloe.spark.dml.row_changes import live_rows
 from icefloe.spark.dml.written_files import DATA, marked, new_rows, results_of, run, updated_and_inserted, written_rows
 from icefloe.spark.reader.frame import NUMBER, file_names, located_frame, replaced_by, with_file_number
-from icefloe.spark.reader.native import FILE, POSITION
+from icefloe.spark.reader.row_location import FILE, POSITION
 from icefloe.spark.types.conform import conformed_columns
 from icefloe.spark.writer.commit import files_deleted_on_failure
 from icefloe.spark.writer.layout import WriteLayout

@@ -13,8 +13,8 @@ from icefloe.spark.dml.rewrite_groups import rewrite_groups, task_groups
 from icefloe.spark.dml.rewrite_tasks import SLOT, RewriteChanged, RewriteMatching
 from icefloe.spark.dml.written_files import DATA, written_rows
 from icefloe.spark.reader.frame import NUMBER, file_names
-from icefloe.spark.reader.native import FILE
 from icefloe.spark.reader.row_group_parts import session_cores
+from icefloe.spark.reader.row_location import FILE
 from icefloe.spark.session import default_parallelism
 from icefloe.spark.types.conform import conform
 from icefloe.spark.types.to_spark import read_schema, to_arrow_schema

@@ -25,7 +25,7 @@ from icefloe.spark.dml.determinism import check_deterministic
 from icefloe.spark.dml.row_changes import RowChanges
 from icefloe.spark.dml.value_bytes import row_bytes
 from icefloe.spark.reader.frame import located_frame
-from icefloe.spark.reader.native import FILE, POSITION
+from icefloe.spark.reader.row_location import FILE, POSITION
 from icefloe.spark.types.conform import column_of
 from icefloe.table.environment import SYSTEM
 from icefloe.table.row_level.clause_sql.scope import named

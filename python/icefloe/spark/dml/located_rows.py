@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from icefloe.spark.dml.change_commit import commit_changes, reads_rows_once
 from icefloe.spark.dml.row_changes import RowChanges
-from icefloe.spark.reader.native import FILE, POSITION
+from icefloe.spark.reader.row_location import FILE, POSITION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

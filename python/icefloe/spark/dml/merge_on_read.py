@@ -16,7 +16,7 @@ from icefloe.spark.dml.replace_rows import REPLACED_SCHEMA, ReplaceRows
 from icefloe.spark.dml.rewrite_groups import rewrites_by_file
 from icefloe.spark.dml.written_files import DATA, DELETES, new_rows, results_of, run, updated_and_inserted, written_rows
 from icefloe.spark.reader.frame import NUMBER, file_names, replaced_by, with_file_number
-from icefloe.spark.reader.native import FILE, POSITION
+from icefloe.spark.reader.row_location import FILE, POSITION
 from icefloe.spark.types.conform import conformed_columns
 from icefloe.spark.writer.arrow_map import map_in_arrow
 from icefloe.spark.writer.commit import files_deleted_on_failure

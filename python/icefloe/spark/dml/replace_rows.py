@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from icefloe.spark.dml.written_files import DATA, DELETES
-from icefloe.spark.reader.native import FILE, POSITION
+from icefloe.spark.reader.row_location import FILE, POSITION
 from icefloe.spark.types.stored_types import to_stored_types
 from icefloe.spark.worker_process import reduce_fixed_costs
 from icefloe.spark.writer.write_task import RESULT_SCHEMA, task_ids, task_result

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from icefloe.spark.dml.new_rows import NEW, NewRows, check_positions
 from icefloe.spark.dml.rewrite_groups import NUMBER
-from icefloe.spark.reader.native import FILE, POSITION
+from icefloe.spark.reader.row_location import FILE, POSITION
 from icefloe.spark.worker_process import reduce_fixed_costs
 from icefloe.spark.writer.write_task import row_count, task_ids, task_result
 from icefloe.table.scan.metadata_columns import FILE_ROW

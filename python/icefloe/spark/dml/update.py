@@ -12,7 +12,7 @@ from icefloe.spark.dml.located_rows import update_located
 from icefloe.spark.dml.row_condition import RowCondition
 from icefloe.spark.dml.target import plan_target
 from icefloe.spark.reader.frame import located_frame
-from icefloe.spark.reader.native import FILE, POSITION
+from icefloe.spark.reader.row_location import FILE, POSITION
 from icefloe.spark.session import active_session
 from icefloe.table.row_level.clauses import Action, Clause, Match
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 
-from icefloe.spark.reader.native import FILE, POSITION
+from icefloe.spark.reader.row_location import FILE, POSITION
 from icefloe.spark.types.conform import conform
 from icefloe.spark.writer.arrow_map import map_in_arrow
 from icefloe.spark.writer.distribution import distribute

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe import _core
+from icefloe.exceptions import CorruptFileError
 from icefloe.spark.reader.position_cache import PositionCache
 from icefloe.table.scan.task_group import batch_to_ipc
 
@@ -50,6 +51,9 @@ def deleted_positions(io: Any, files: pa.RecordBatch, deletes: pa.RecordBatch, k
 
     Returns:
         Columns `key` and `pos`, both int64 without nulls; a row that two delete files delete may occur twice.
+
+    Raises:
+        CorruptFileError: A position is no row of its data file.
     """
     files, deletes = _core.own_deletes(files, deletes)
     found = _CACHE.get(_key(io, files, deletes), lambda: _positions(io, files, deletes))
@@ -76,9 +80,24 @@ def _positions(io: Any, files: pa.RecordBatch, deletes: pa.RecordBatch) -> pa.Ta
         data_file = pc.index_in(absolute, value_set=data_paths).take(paths.indices).cast(pa.int64())
         delete_file = pc.index_in(batch.column("_file"), value_set=delete_paths).cast(pa.int64())
         applies = pairs.contain(data_file, delete_file)
-        parts.append(pa.table({"file": data_file.filter(applies), "pos": batch.column("pos").filter(applies)}))
+        deleted = pa.table({"file": data_file.filter(applies), "pos": batch.column("pos").filter(applies)})
+        _check_positions(deleted, files)
+        parts.append(deleted)
     empty = pa.schema([("file", pa.int64()), ("pos", pa.int64())]).empty_table()
     return pa.concat_tables([empty, *parts])
+
+
+def _check_positions(deleted: pa.Table, files: pa.RecordBatch) -> None:
+    """Raise if a position is no row of its data file; a negative count of rows is unknown."""
+    positions, counts = deleted.column("pos"), files.column("record_count").take(deleted.column("file"))
+    beyond = pc.and_(pc.greater_equal(counts, 0), pc.greater_equal(positions, counts))
+    wrong = deleted.filter(pc.or_(beyond, pc.less(positions, 0)))
+    if wrong.num_rows > 0:
+        file = wrong.column("file")[0].as_py()
+        path, rows = files.column("file_path")[file], files.column("record_count")[file]
+        raise CorruptFileError(
+            f"position deletes: expected one of the {rows} rows of {path}, got position {wrong.column('pos')[0]}"
+        )
 
 
 class _Pairs:

@@ -11,10 +11,11 @@ import pyarrow.compute as pc
 from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 from pyspark.sql.pandas.types import from_arrow_type
 
-from icefloe.spark.reader.native import FILE, POSITION, file_keys, native_frame
+from icefloe.spark.reader.native import file_keys, native_frame
 from icefloe.spark.reader.numbered_tasks import frame_of_tasks
 from icefloe.spark.reader.predicate_text import predicate_text
 from icefloe.spark.reader.read_task import ReadTask
+from icefloe.spark.reader.row_location import FILE, POSITION
 from icefloe.spark.types.conform import quoted
 from icefloe.spark.types.to_spark import read_schema, schema_value
 from icefloe.table.scan.metadata_columns import METADATA_COLUMNS
@@ -42,7 +43,7 @@ def scan_frame(spark: Any, planned: PlannedScan) -> DataFrame:
         frame = _rust_frame(spark, scan, planned.only)
         columns = frame.columns
     else:
-        frame = _filtered(native_frame(spark, planned.native), planned)
+        frame = native_frame(spark, planned.native, condition=_condition(planned))
         columns = [field.name for field in planned.native.schema.fields]
     names = _names(scan)
     frame = frame if columns == names else frame.select(*[quoted(name) for name in names])
@@ -65,7 +66,7 @@ def located_frame(spark: Any, planned: PlannedScan) -> DataFrame:
     row's position in the file.
     """
     if planned.native is not None:
-        return _filtered(native_frame(spark, planned.native, located=True), planned)
+        return native_frame(spark, planned.native, condition=_condition(planned), located=True)
     names = [field.name for field in planned.scan.projection().fields]
     frame = _rust_frame(spark, planned.scan.update(selected_fields=(*names, "_file", "_pos")), planned.only)
     return frame.withColumnsRenamed({"_file": FILE, "_pos": POSITION})
@@ -108,10 +109,11 @@ def file_names(planned: PlannedScan) -> pa.Array:
     return file_keys(files) if planned.native is not None else files.column("file_path")
 
 
-def _filtered(frame: DataFrame, planned: PlannedScan) -> DataFrame:
+def _condition(planned: PlannedScan) -> str | None:
+    """Return the row filter as SQL text; None if all rows pass."""
     if planned.predicate in (True, {"type": "true"}):
-        return frame
-    return frame.where(predicate_text(planned.predicate, schema_value(planned.scan.schema())))
+        return None
+    return predicate_text(planned.predicate, schema_value(planned.scan.schema()))
 
 
 def _rust_frame(spark: Any, scan: DataScan | IncrementalAppendScan, only: pa.Array | None) -> DataFrame:

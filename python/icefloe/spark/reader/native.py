@@ -3,10 +3,9 @@
 It is the fastest reader in Spark and prunes columns, but it does not implement Iceberg. :func:`obstacle` returns the reason why it
 would return wrong rows for a plan; :func:`native_frame` builds the scan.
 
-A broadcast anti-join removes deleted rows: its key is a block of rows, its condition the row's bit in the block. The key has the
-size of the file instead of its path, because text keys make a scan half as slow again. A size identifies a file only if it is
-unique, so files are divided into groups of unique sizes, each one relation. Files without deletes are in a relation without a
-join.
+A row is known to be deleted by the key of its file and its position (:mod:`icefloe.spark.reader.live_rows`). The key has the size of
+the file instead of its path, because text keys make a scan half as slow again. A size identifies a file only if it is unique, so
+files are divided into groups of unique sizes, each one relation. Files without deletes are in a relation of their own.
 """
 
 from __future__ import annotations
@@ -20,32 +19,25 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
-from pyspark.sql import types as T  # noqa: N812  likewise
 
 from icefloe.schema import Schema
 from icefloe.spark.reader.deleted_positions import deleted_positions
-from icefloe.spark.reader.deletion_blocks import BLOCK_BITS, MAX_ROWS, WORD_ROWS_LOG2, deletion_blocks
+from icefloe.spark.reader.deletion_blocks import MAX_ROWS
+from icefloe.spark.reader.live_rows import live_rows
 from icefloe.spark.reader.parquet_relation import parquet_relation
 from icefloe.spark.reader.predicate_text import predicate_text
 from icefloe.spark.reader.pruning import misread_fields, without_wrong_pruning
+from icefloe.spark.reader.row_location import FILE, POSITION
 from icefloe.spark.types.to_spark import read_schema, schema_value
 from icefloe.table.scan.plan import has_deletes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from pyspark.sql import DataFrame
 
     from icefloe.spark.reader.row_group_parts import DividedFile
     from icefloe.types import NestedField
-
-FILE, POSITION = "__icefloe_file", "__icefloe_pos"
-"""Columns of a scan with positions: the key of the file and the position of the row in it."""
-
-_BLOCK, _WORDS = "__icefloe_block", "__icefloe_words"
-_BLOCK_SCHEMA = T.StructType(
-    [T.StructField(_BLOCK, T.LongType(), False), T.StructField(_WORDS, T.ArrayType(T.LongType(), False), False)]
-)
 
 FIELD_ID_READ = "spark.sql.parquet.fieldId.read.enabled"
 # The driver reads deleted positions and broadcasts at most 72 bytes for each.
@@ -106,24 +98,27 @@ def unread_columns(scan: NativeScan, fields: Sequence[NestedField]) -> Iterator[
             yield field
 
 
-def native_frame(spark: Any, scan: NativeScan, *, located: bool = False) -> DataFrame:
+def native_frame(spark: Any, scan: NativeScan, *, condition: str | None = None, located: bool = False) -> DataFrame:
     """Return the live rows of a plan for which :func:`obstacle` returned None.
 
     Args:
         spark: Session.
         scan: Input of the scan.
+        condition: SQL text of a condition that the rows meet; None for all rows. Spark evaluates it before it looks for deletes,
+            unless it would prune wrongly by one of the columns.
         located: Add ``__icefloe_file`` (one of :func:`file_keys`) and ``__icefloe_pos``.
     """
+    first = None if scan.misread else condition
     struct = read_schema(scan.schema, field_ids=True)
     keys, dirty = file_keys(scan.files), has_deletes(scan.files)
     everything = pa.array(np.zeros(len(keys), dtype=np.int64))
     parts: list[DataFrame] = []
     for group, paths in _grouped(scan.files, pc.invert(dirty), _groups_of(keys) if located else everything):
-        parts += _relations(spark, scan, paths, group if located else None)
+        parts += _where(first, _relations(spark, scan, paths, group if located else None))
     if pc.any(dirty).as_py():
-        remaining = _without_deleted(spark, scan, keys)
+        remaining = live_rows(spark, deleted_positions(scan.io, scan.files, scan.deletes, keys))
         for group, paths in _grouped(scan.files, dirty, _groups_of(keys)):
-            for relation in _relations(spark, scan, paths, group):
+            for relation in _where(first, _relations(spark, scan, paths, group)):
                 rows = remaining(relation)
                 parts.append(rows if located else rows.drop(FILE, POSITION))
     if not parts:
@@ -131,7 +126,8 @@ def native_frame(spark: Any, scan: NativeScan, *, located: bool = False) -> Data
         no_positions = [F.lit(None).cast("long").alias(FILE), F.lit(None).cast("long").alias(POSITION)]
         return empty.select("*", *no_positions) if located else empty
     rows = functools.reduce(lambda left, right: left.union(right), parts)
-    return without_wrong_pruning(rows, struct, scan.misread)
+    rows = without_wrong_pruning(rows, struct, scan.misread)
+    return rows.where(condition) if condition is not None and first is None else rows
 
 
 def file_keys(files: pa.RecordBatch) -> pa.Array:
@@ -301,18 +297,11 @@ def _relations(spark: Any, scan: NativeScan, paths: list[str], group: int | None
             yield rows if is_read else rows.drop(file.column.name)
 
 
+def _where(condition: str | None, frames: Iterator[DataFrame]) -> Iterator[DataFrame]:
+    """Yield the rows of frames that meet a condition; all rows if it is None."""
+    return frames if condition is None else (frame.where(condition) for frame in frames)
+
+
 def _located(relation: DataFrame, group: int) -> DataFrame:
     number = f"_metadata.file_size & {_GROUP_STEP - 1}L | {group * _GROUP_STEP}L"
     return relation.selectExpr("*", f"{number} AS {FILE}", f"_metadata.row_index AS {POSITION}")
-
-
-def _without_deleted(spark: Any, scan: NativeScan, keys: pa.Array) -> Callable[[DataFrame], DataFrame]:
-    """Return a function that removes deleted rows from a relation with positions."""
-    deleted = deleted_positions(scan.io, scan.files, scan.deletes, keys)
-    blocks = deletion_blocks(deleted.column("key").to_numpy(), deleted.column("pos").to_numpy())
-    table = F.broadcast(spark.createDataFrame(blocks.table.rename_columns([_BLOCK, _WORDS]), _BLOCK_SCHEMA))
-    block = f"(shiftleft({FILE}, {BLOCK_BITS}) | shiftright({POSITION}, {blocks.rows_log2}))"
-    word = f"{_WORDS}[int(shiftright({POSITION}, {WORD_ROWS_LOG2}) & {(1 << blocks.words_log2) - 1})]"
-    bit = f"int({POSITION} & {(1 << WORD_ROWS_LOG2) - 1})"
-    condition = F.expr(f"{_BLOCK} = {block} AND bit_get({word}, {bit}) = 1")
-    return lambda rows: rows.join(table, condition, "left_anti")

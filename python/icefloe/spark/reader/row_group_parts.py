@@ -51,7 +51,7 @@ SORTABLE = (IntegerType, LongType, DateType, TimestampType, TimestamptzType)
 # the values, and pyarrow writes no text or a wrong one for later years.
 _DAYS = range(-719_162, 2_932_897)
 _MICROSECONDS_PER_DAY = 86_400_000_000
-_TASK_COLUMNS = (
+TASK_COLUMNS = (
     "file_path",
     "file_format",
     "spec_id",
@@ -61,6 +61,7 @@ _TASK_COLUMNS = (
     "start",
     "length",
 )
+"""Columns of a plan's files that a reader of their rows needs, without a filter and deletes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,7 +152,7 @@ def _divided(plan: ScanPlan, file: pa.RecordBatch, columns: Sequence[NestedField
     if not options:
         return None
     residuals = [json.dumps(part) for _, parts in options for part in parts]
-    repeated = file.select(_TASK_COLUMNS).take(pa.array(np.zeros(len(residuals), dtype=np.int32)))
+    repeated = file.select(TASK_COLUMNS).take(pa.array(np.zeros(len(residuals), dtype=np.int32)))
     repeated = repeated.append_column("residual", pa.array(residuals).dictionary_encode())
     rows = _survey(plan, repeated).column("rows_selected").to_numpy(zero_copy_only=False).reshape(-1, count)
     even = file.column("record_count")[0].as_py() / count
@@ -170,7 +171,7 @@ def _values(plan: ScanPlan, file: pa.RecordBatch, schema: Schema, count: int) ->
     stream = _core.read(
         plan.io.core,
         plan.context,
-        file.select(_TASK_COLUMNS),
+        file.select(TASK_COLUMNS),
         plan.deletes.slice(0, 0),
         projection=schema_json(schema),
         rows=selected,
@@ -214,7 +215,7 @@ def _ranges(field: NestedField, cuts: Sequence[Any]) -> list[Any]:
 
 def _survey(plan: ScanPlan, files: pa.RecordBatch) -> pa.RecordBatch:
     """Return the bytes and rows that reading files decodes, from their footers and page indexes."""
-    names = [name for name in (*_TASK_COLUMNS, "residual") if name in files.schema.names]
+    names = [name for name in (*TASK_COLUMNS, "residual") if name in files.schema.names]
     return _core.explain_read(
         plan.io.core, plan.context, files.select(names), plan.deletes.slice(0, 0), projection=plan.projection
     )

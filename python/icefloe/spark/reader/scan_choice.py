@@ -13,11 +13,13 @@ import pyarrow.compute as pc
 from icefloe import _core
 from icefloe.schema import Schema
 from icefloe.spark.reader.native import FIELD_ID_READ, NativeScan, obstacle, unread_columns
+from icefloe.spark.reader.passing_share import passing_share
 from icefloe.spark.reader.row_group_parts import SORTABLE, divided_files, has_large_row_group, session_cores
 from icefloe.spark.reader.storage import storage_obstacle
 from icefloe.spark.types.to_spark import schema_value
 from icefloe.table.properties.definitions import NAME_MAPPING
 from icefloe.table.scan.metadata_columns import METADATA_COLUMNS
+from icefloe.table.scan.plan import has_deletes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +35,9 @@ _LOG = logging.getLogger("icefloe.spark")
 _WHOLE_FILES = {"split-size": str(2**62)}
 # Files are most often sorted by one of the first columns.
 _MOST_UNREAD = 4
+# With deletes, the Rust reader needs 0.6 times as long for a filter that 1 % of six million rows pass.
+_LEAST_DELETED_ROWS = 1_000_000
+_LARGEST_SHARE = 0.1
 _FILTER_PUSHDOWN = "spark.sql.parquet.filterPushdown"
 
 
@@ -110,6 +115,9 @@ def plan_scan(
         or storage_obstacle(spark, plan.files, scan.io.core.properties)
         or obstacle(native, located=located)
     )
+    # A caller that selects no columns may select some of the frame's, which reaches Spark's reader alone.
+    if problem is None and not located and (filters_again or "*" not in scan.selected_fields):
+        problem = _few_rows(plan)
     if problem is None and not located:
         native = replace(native, divided=_divided(spark, scan, plan, native))
     choice = ScanChoice(
@@ -123,6 +131,16 @@ def plan_scan(
     if problem is not None:
         return PlannedScan(scan=scan, plan=plan, predicate=predicate, native=None, choice=choice, only=only)
     return PlannedScan(scan=scan, plan=plan, predicate=predicate, native=native, choice=choice, only=only)
+
+
+def _few_rows(plan: ScanPlan) -> str | None:
+    """Return a reason if the Rust reader is faster: Spark's numbers the rows of files with deletes, also of those the filter drops."""
+    rows = plan.files.column("record_count")
+    deleted = pc.sum(rows.filter(has_deletes(plan.files))).as_py() or 0
+    # The rows of other files are no faster in the Rust reader.
+    if deleted < max(_LEAST_DELETED_ROWS, pc.sum(rows).as_py() / 2) or passing_share(plan) > _LARGEST_SHARE:
+        return None
+    return "few rows of files with deletes pass the filter"
 
 
 def _divided(

@@ -14,7 +14,7 @@ from icefloe.spark.dml.located_rows import delete_located, update_located
 from icefloe.spark.dml.target import plan_target
 from icefloe.spark.lexer import Cursor, words_of
 from icefloe.spark.reader.frame import located_frame
-from icefloe.spark.reader.native import FILE, POSITION
+from icefloe.spark.reader.row_location import FILE, POSITION
 from icefloe.spark.statements.assignment import stored
 from icefloe.spark.statements.qualified_columns import with_alias
 from icefloe.spark.statements.query import frame_of_query, pushdown_of, single_table

@@ -66,12 +66,10 @@ pub fn row_runs(deleted: &RoaringTreemap, start: u64, row_count: u64) -> Vec<Row
     let end = start.saturating_add(row_count);
     let mut runs = Vec::new();
     let mut next = start;
-    let mut positions = deleted.iter();
-    positions.advance_to(start);
-    for position in positions.take_while(|position| *position < end) {
-        push_run(&mut runs, false, position - next);
-        push_run(&mut runs, true, 1);
-        next = position + 1;
+    for range in deleted_ranges(deleted, start..end) {
+        push_run(&mut runs, false, range.start - next);
+        push_run(&mut runs, true, range.end - range.start);
+        next = range.end;
     }
     push_run(&mut runs, false, end - next);
     runs
@@ -90,6 +88,28 @@ pub fn deleted_positions(deleted: &RoaringTreemap, rows: Range<u64>) -> BooleanB
         }
     }
     BooleanBuffer::new(Buffer::from_vec(words), 0, count)
+}
+
+/// Return the deleted positions among `rows` as ascending ranges, not one by one: a reader of few rows takes all others as
+/// deleted.
+fn deleted_ranges(
+    deleted: &RoaringTreemap,
+    rows: Range<u64>,
+) -> impl Iterator<Item = Range<u64>> + '_ {
+    let (start, end) = (rows.start, rows.end);
+    deleted
+        .bitmaps()
+        .filter(move |(high, _)| u64::from(*high) >= start >> 32)
+        .flat_map(move |(high, bitmap)| {
+            let first = u64::from(high) << 32;
+            let mut positions = bitmap.iter();
+            positions.advance_to(u32::try_from(start.saturating_sub(first)).unwrap_or_default());
+            std::iter::from_fn(move || positions.next_range()).map(move |lows| {
+                first + u64::from(*lows.start())..first + u64::from(*lows.end()) + 1
+            })
+        })
+        .take_while(move |range| range.start < end)
+        .map(move |range| range.start..range.end.min(end))
 }
 
 fn push_run(runs: &mut Vec<RowRun>, deleted: bool, row_count: u64) {

@@ -82,14 +82,27 @@ fn bad_rows_are_corrupt() {
 proptest! {
     #[test]
     fn runs_and_masks_are_those_of_a_plain_set(
-        deleted in prop::collection::vec(0_u64..60, 0..40), start in 0_u64..30, count in 0_u64..40
+        deleted in prop::collection::vec(0_u64..60, 0..80), start in 0_u64..30, count in 0_u64..40,
+        // The words, containers and bitmaps of a set of positions begin there.
+        base in prop::sample::select(vec![0_u64, 65_536 - 30, (1 << 32) - 30, 1 << 40]),
+        others in any::<bool>(),
     ) {
+        let (deleted, start): (Vec<u64>, u64) =
+            (deleted.into_iter().map(|position| base + position).collect(), base + start);
         let mut deletes = PositionDeletes::default();
         let signed: Vec<i64> = deleted.iter().map(|p| i64::try_from(*p).unwrap()).collect();
         deletes.insert_slice("a", &signed).unwrap();
         let plain: BTreeSet<u64> = deleted.into_iter().collect();
-        let empty = roaring::RoaringTreemap::new();
-        let set = deletes.positions("a").unwrap_or(&empty);
+        let mut set = deletes.positions("a").cloned().unwrap_or_default();
+        let mut is_deleted: Vec<bool> = (start..start + count).map(|p| plain.contains(&p)).collect();
+        if others {
+            // All rows but these, as in a read of a few rows: containers of runs.
+            let mut rest = roaring::RoaringTreemap::new();
+            rest.insert_range(base..base + 70_000);
+            set = rest - set;
+            is_deleted.iter_mut().for_each(|one| *one = !*one);
+        }
+        let set = &set;
         let runs = row_runs(set, start, count);
         let mut rows = Vec::new();
         for pair in runs.windows(2) {
@@ -99,10 +112,9 @@ proptest! {
             prop_assert!(run.row_count > 0);
             rows.extend(std::iter::repeat_n(run.deleted, usize::try_from(run.row_count).unwrap()));
         }
-        let expected: Vec<bool> = (start..start + count).map(|p| plain.contains(&p)).collect();
-        prop_assert_eq!(&rows, &expected);
+        prop_assert_eq!(&rows, &is_deleted);
         let bits = deleted_positions(set, start..start + count);
-        prop_assert_eq!(bits.iter().collect::<Vec<_>>(), expected);
+        prop_assert_eq!(bits.iter().collect::<Vec<_>>(), is_deleted);
     }
 }
 
