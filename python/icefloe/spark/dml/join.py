@@ -12,7 +12,6 @@ from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 
 from icefloe.exceptions import ResolveError, ValidationError
 from icefloe.expressions import And, IsNull, Or
-from icefloe.expressions.literals import DateLiteral
 from icefloe.spark.dml.clause_columns import (
     CLAUSE,
     check_clauses,
@@ -22,6 +21,7 @@ from icefloe.spark.dml.clause_columns import (
     values_by_clause,
 )
 from icefloe.spark.dml.determinism import check_deterministic
+from icefloe.spark.dml.key_bounds import bounds, has_bounds, key_range
 from icefloe.spark.dml.row_changes import RowChanges
 from icefloe.spark.dml.value_bytes import row_bytes
 from icefloe.spark.reader.frame import located_frame
@@ -30,8 +30,6 @@ from icefloe.spark.types.conform import column_of
 from icefloe.table.environment import SYSTEM
 from icefloe.table.row_level.clause_sql.scope import named
 from icefloe.table.row_level.clauses import Action, Match
-from icefloe.table.row_level.key_ranges import between
-from icefloe.types import DateType, IntegerType, LongType, StringType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -47,13 +45,6 @@ if TYPE_CHECKING:
 
 _MAX_BROADCAST_ROWS = 1_000_000
 _MAX_BROADCAST_BYTES = 100 * 1024 * 1024
-_WHOLE_NUMBERS = ("tinyint", "smallint", "int", "bigint")
-# Keys of other pairs of types are compared after casts, under which the order of the source's values is not the target's.
-_RANGED_TYPES = {
-    **dict.fromkeys(_WHOLE_NUMBERS, (IntegerType, LongType)),
-    "date": (DateType,),
-    "string": (StringType,),
-}
 _KEY = "__icefloe_key_{}"
 
 
@@ -147,14 +138,17 @@ class MergeSource:
             found.append(F.sum(row_bytes(frame, names)).alias(f"bytes {what}"))
         for name in dict.fromkeys(key.source for key in self.keys):
             kind = frame.schema[name].dataType.simpleString()
-            if kind not in _RANGED_TYPES:
+            if not has_bounds(kind):
                 continue
-            # Days, not dates: Python's calendar ends in the year 9999.
-            value = F.unix_date(column_of(name)) if kind == "date" else column_of(name)
+            value = column_of(name)
             if self.only_if is not None:
                 value = F.when(column_of(self.only_if), value)
-            bounds = (("min", F.min(value)), ("max", F.max(value)), ("count", F.count(value)))
-            found += [column.alias(f"{what} {name}") for what, column in bounds]
+            least, greatest = bounds(value, kind)
+            found += [
+                least.alias(f"min {name}"),
+                greatest.alias(f"max {name}"),
+                F.count(value).alias(f"count {name}"),
+            ]
         return found
 
     def key_range(self, schema: Schema) -> BooleanExpression | None:
@@ -163,17 +157,16 @@ class MergeSource:
         Args:
             schema: The table's schema.
         """
-        bounds = self._bounds.asDict()
+        found = self._bounds.asDict()
         ranges = []
         for key in self.keys:
-            least, most = bounds.get(f"min {key.source}"), bounds.get(f"max {key.source}")
+            least, greatest = found.get(f"min {key.source}"), found.get(f"max {key.source}")
             kind = self.frame.schema[key.source].dataType.simpleString()
-            if least is None or not isinstance(schema.find_field(key.target).field_type, _RANGED_TYPES.get(kind, ())):
+            target = schema.find_field(key.target).field_type
+            matching = None if least is None else key_range(key.target, target, kind, least, greatest)
+            if matching is None:
                 continue
-            if kind == "date":
-                least, most = DateLiteral(least), DateLiteral(most)
-            matching = between(key.target, least, most)
-            with_nulls = key.null_safe and bounds[f"count {key.source}"] < bounds["rows"]
+            with_nulls = key.null_safe and found[f"count {key.source}"] < found["rows"]
             ranges.append(Or(matching, IsNull(key.target)) if with_nulls else matching)
         return functools.reduce(And, ranges) if ranges else None
 
