@@ -125,6 +125,21 @@ def test_few_rows_of_files_with_deletes_are_read_by_the_rust_reader(spark, scatt
     assert icefloe.spark.explain_read(scattered, spark=spark, filter="s >= 'text 3'", columns=["id"]).native
 
 
+def test_few_rows_are_sought_in_no_file_and_in_files_without_deletes(spark, make, monkeypatch):
+    monkeypatch.setattr(scan_choice, "_LEAST_DELETED_ROWS", 0)
+    few = {"filter": "s = 'text 7'", "columns": ["id"]}
+    table = make("none", [], files=0)
+    assert icefloe.spark.explain_read(table, spark=spark, **few).native
+    assert ids(icefloe.spark.read(table, spark=spark, **few)) == []
+    for file in range(3):
+        table.append(pa.table({"id": range(100 * file, 100 * file + 100), "s": ["text 7"] + ["x"] * 99}))
+    table.delete("id = 5")
+    assert icefloe.spark.explain_read(table, spark=spark, **few).native, "most rows are in files without deletes"
+    table.delete("id = 205")
+    assert not icefloe.spark.explain_read(table, spark=spark, **few).native
+    assert ids(icefloe.spark.read(table, spark=spark, **few)) == [0, 100, 200]
+
+
 @pytest.mark.parametrize("position", [-1, ROWS, 2**62])
 def test_positions_that_are_no_rows_are_an_error(spark, make, position):
     table = make("corrupt", ["id in (1, 2)"], files=1)

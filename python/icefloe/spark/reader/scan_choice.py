@@ -136,9 +136,9 @@ def plan_scan(
 def _few_rows(plan: ScanPlan) -> str | None:
     """Return a reason if the Rust reader is faster: Spark's numbers the rows of files with deletes, also of those the filter drops."""
     rows = plan.files.column("record_count")
-    deleted = pc.sum(rows.filter(has_deletes(plan.files))).as_py() or 0
+    deleted, total = (pc.sum(one).as_py() or 0 for one in (rows.filter(has_deletes(plan.files)), rows))
     # The rows of other files are no faster in the Rust reader.
-    if deleted < max(_LEAST_DELETED_ROWS, pc.sum(rows).as_py() / 2) or passing_share(plan) > _LARGEST_SHARE:
+    if deleted < max(_LEAST_DELETED_ROWS, total / 2) or passing_share(plan) > _LARGEST_SHARE:
         return None
     return "few rows of files with deletes pass the filter"
 
