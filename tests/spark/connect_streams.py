@@ -10,7 +10,7 @@ from pyspark.sql.connect.streaming.query import StreamingQuery
 LATE_WORKER = "Timed out while waiting for the Python worker to connect back"
 
 
-def started(sink: Any, attempts: int = 6) -> StreamingQuery:
+def started(sink: Any, attempts: int = 30) -> StreamingQuery:
     """Start the query of a ``DataStreamWriter``, again if its Python worker was late.
 
     The server gives a worker ten seconds to import PySpark and connect, a limit that no setting changes and that
