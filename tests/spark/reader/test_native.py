@@ -5,7 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 from icefloe.schema import Schema
-from icefloe.spark.reader.native import NativeScan, file_keys, obstacle
+from icefloe.spark.reader.native import NativeScan, obstacle
+from icefloe.spark.reader.row_location import file_keys
 from icefloe.types import ListType, LongType, NestedField, StringType, StructType
 
 RUNS = pa.list_(pa.struct([("first", pa.int32()), ("count", pa.int32())]))

@@ -12,12 +12,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from icefloe.spark.reader.deletion_blocks import WORD_ROWS_LOG2
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     Longs = npt.NDArray[np.int64]
 
-WORD_ROWS = 64
+WORD_ROWS = 1 << WORD_ROWS_LOG2
 """Number of rows in a word."""
 
 

@@ -11,11 +11,11 @@ import pyarrow.compute as pc
 from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 from pyspark.sql.pandas.types import from_arrow_type
 
-from icefloe.spark.reader.native import file_keys, native_frame
+from icefloe.spark.reader.native import native_frame
 from icefloe.spark.reader.numbered_tasks import frame_of_tasks
 from icefloe.spark.reader.predicate_text import predicate_text
 from icefloe.spark.reader.read_task import ReadTask
-from icefloe.spark.reader.row_location import FILE, POSITION
+from icefloe.spark.reader.row_location import FILE, POSITION, file_keys
 from icefloe.spark.types.conform import quoted
 from icefloe.spark.types.to_spark import read_schema, schema_value
 from icefloe.table.scan.metadata_columns import METADATA_COLUMNS

@@ -31,7 +31,7 @@ _MOST_FILES = 16
 _MOST_WORDS = 1 << 18
 
 
-def live_rows(spark: Any, deleted: pa.Table) -> Callable[[DataFrame], DataFrame]:
+def without_deleted(spark: Any, deleted: pa.Table) -> Callable[[DataFrame], DataFrame]:
     """Return a function that removes deleted rows from a frame with the columns of :mod:`icefloe.spark.reader.row_location`.
 
     Args:

@@ -23,11 +23,11 @@ from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 from icefloe.schema import Schema
 from icefloe.spark.reader.deleted_positions import deleted_positions
 from icefloe.spark.reader.deletion_blocks import MAX_ROWS
-from icefloe.spark.reader.live_rows import live_rows
+from icefloe.spark.reader.live_rows import without_deleted
 from icefloe.spark.reader.parquet_relation import parquet_relation
 from icefloe.spark.reader.predicate_text import predicate_text
 from icefloe.spark.reader.pruning import misread_fields, without_wrong_pruning
-from icefloe.spark.reader.row_location import FILE, POSITION
+from icefloe.spark.reader.row_location import FILE, POSITION, file_keys, groups_of, located_rows
 from icefloe.spark.types.to_spark import read_schema, schema_value
 from icefloe.table.scan.plan import has_deletes
 
@@ -43,8 +43,6 @@ FIELD_ID_READ = "spark.sql.parquet.fieldId.read.enabled"
 # The driver reads deleted positions and broadcasts at most 72 bytes for each.
 _MAX_DELETES = 5_000_000
 _MAX_GROUPS = 4
-# The lower 31 bits of a key are the file's size, the upper bits its group.
-_GROUP_STEP = 1 << 31
 _PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _UNREADABLE = re.compile(r'"(uuid|time|timestamp_ns|timestamptz_ns|unknown|variant|geometry.*|geography.*)"')
 
@@ -113,11 +111,11 @@ def native_frame(spark: Any, scan: NativeScan, *, condition: str | None = None, 
     keys, dirty = file_keys(scan.files), has_deletes(scan.files)
     everything = pa.array(np.zeros(len(keys), dtype=np.int64))
     parts: list[DataFrame] = []
-    for group, paths in _grouped(scan.files, pc.invert(dirty), _groups_of(keys) if located else everything):
+    for group, paths in _grouped(scan.files, pc.invert(dirty), groups_of(keys) if located else everything):
         parts += _where(first, _relations(spark, scan, paths, group if located else None))
     if pc.any(dirty).as_py():
-        remaining = live_rows(spark, deleted_positions(scan.io, scan.files, scan.deletes, keys))
-        for group, paths in _grouped(scan.files, dirty, _groups_of(keys)):
+        remaining = without_deleted(spark, deleted_positions(scan.io, scan.files, scan.deletes, keys))
+        for group, paths in _grouped(scan.files, dirty, groups_of(keys)):
             for relation in _where(first, _relations(spark, scan, paths, group)):
                 rows = remaining(relation)
                 parts.append(rows if located else rows.drop(FILE, POSITION))
@@ -128,22 +126,6 @@ def native_frame(spark: Any, scan: NativeScan, *, condition: str | None = None, 
     rows = functools.reduce(lambda left, right: left.union(right), parts)
     rows = without_wrong_pruning(rows, struct, scan.misread)
     return rows.where(condition) if condition is not None and first is None else rows
-
-
-def file_keys(files: pa.RecordBatch) -> pa.Array:
-    """Return the key of each file: its size modulo 2 GiB, plus 2 GiB for each earlier file with the same key.
-
-    Returns:
-        int64 array without nulls, one key for each row of ``files``.
-    """
-    sizes = files.column("file_size_in_bytes").to_numpy(zero_copy_only=False) % _GROUP_STEP
-    order = np.argsort(sizes, kind="stable")
-    ordered = sizes[order]
-    first = np.concatenate([[True], ordered[1:] != ordered[:-1]]) if len(ordered) > 0 else np.zeros(0, dtype=bool)
-    rank = np.arange(len(ordered)) - np.maximum.accumulate(np.where(first, np.arange(len(ordered)), 0))
-    keys = np.empty(len(sizes), dtype=np.int64)
-    keys[order] = ordered + rank * _GROUP_STEP
-    return pa.array(keys)
 
 
 def _schema_obstacle(scan: NativeScan) -> str | None:
@@ -246,7 +228,7 @@ def _delete_obstacle(scan: NativeScan, *, located: bool) -> str | None:
     keys = file_keys(scan.files)
     dirty = has_deletes(scan.files)
     paired = scan.files if located else scan.files.filter(dirty)
-    if paired.num_rows > 0 and len(pc.unique(_groups_of(keys))) > _MAX_GROUPS:
+    if paired.num_rows > 0 and len(pc.unique(groups_of(keys))) > _MAX_GROUPS:
         return f"too many files have the same size: more than {_MAX_GROUPS}"
     if not pc.any(dirty).as_py():
         return _size_obstacle(paired, scan.io)
@@ -271,10 +253,6 @@ def _size_obstacle(files: pa.RecordBatch, io: Any) -> str | None:
     return f"the size of {wrong[0]} differs from its manifest entry" if len(wrong) > 0 else None
 
 
-def _groups_of(keys: pa.Array) -> pa.Array:
-    return pc.divide(keys, _GROUP_STEP)
-
-
 def _grouped(files: pa.RecordBatch, mask: pa.Array, groups: pa.Array) -> Iterator[tuple[int, list[str]]]:
     """Yield each group of the masked files with the paths of its files."""
     for group in pc.unique(groups.filter(mask)).to_pylist():
@@ -283,7 +261,7 @@ def _grouped(files: pa.RecordBatch, mask: pa.Array, groups: pa.Array) -> Iterato
 
 def _relations(spark: Any, scan: NativeScan, paths: list[str], group: int | None) -> Iterator[DataFrame]:
     """Yield the rows of files: one relation, and one for each part of a divided file; with positions if their group is given."""
-    located = (lambda rows: rows) if group is None else functools.partial(_located, group=group)
+    located = (lambda rows: rows) if group is None else functools.partial(located_rows, group=group)
     divided = [file for file in scan.divided if file.path in paths]
     whole = [path for path in paths if all(path != file.path for file in divided)]
     if whole:
@@ -300,8 +278,3 @@ def _relations(spark: Any, scan: NativeScan, paths: list[str], group: int | None
 def _where(condition: str | None, frames: Iterator[DataFrame]) -> Iterator[DataFrame]:
     """Yield the rows of frames that meet a condition; all rows if it is None."""
     return frames if condition is None else (frame.where(condition) for frame in frames)
-
-
-def _located(relation: DataFrame, group: int) -> DataFrame:
-    number = f"_metadata.file_size & {_GROUP_STEP - 1}L | {group * _GROUP_STEP}L"
-    return relation.selectExpr("*", f"{number} AS {FILE}", f"_metadata.row_index AS {POSITION}")

@@ -13,14 +13,13 @@ import pyarrow.compute as pc
 
 from icefloe import _core
 from icefloe.spark.reader.row_group_parts import TASK_COLUMNS
-from icefloe.table.scan.metadata_columns import FILE_ROW, POSITION, with_metadata_columns
+from icefloe.table.scan.metadata_columns import FILE_ROW, NO_COLUMNS, POSITION, with_metadata_columns
 
 if TYPE_CHECKING:
     from icefloe.table.scan.plan import ScanPlan
 
 _MOST_FILES = 4
 _RUNS, _RUN_ROWS = 8, 256
-_NO_COLUMNS = '{"type": "struct", "schema-id": 0, "fields": []}'
 
 
 def passing_share(plan: ScanPlan) -> float:
@@ -43,7 +42,7 @@ def passing_share(plan: ScanPlan) -> float:
         plan.context,
         files.select([*TASK_COLUMNS, "residual"]),
         plan.deletes.slice(0, 0),
-        projection=with_metadata_columns(_NO_COLUMNS, [POSITION]),
+        projection=with_metadata_columns(NO_COLUMNS, [POSITION]),
         rows=runs,
     )
     passed: int = sum(batch.num_rows for batch in pa.RecordBatchReader.from_stream(stream))

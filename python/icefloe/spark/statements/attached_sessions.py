@@ -1,4 +1,4 @@
-"""The attached catalogs that statements find: those of the session first, then catalogs of other sessions of the same Spark application.
+"""The catalogs attached to a session, and to other sessions of its Spark application: statements resolve names in this order.
 
 Spark runs ``foreachBatch`` in a copy of the session that starts the query.
 """

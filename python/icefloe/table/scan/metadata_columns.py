@@ -37,6 +37,9 @@ _INTERNAL: dict[str, tuple[int, IcebergType]] = {FILE_ROW: (2147483497, IntegerT
 METADATA_COLUMNS = (*_FIXED, PARTITION)
 """Names of the metadata columns that can be selected."""
 
+NO_COLUMNS = '{"type": "struct", "schema-id": 0, "fields": []}'
+"""The projection of a read without columns of the table, schema JSON."""
+
 
 def metadata_field(name: str, metadata: TableMetadata | None = None) -> NestedField:
     """Return the field of a metadata column.

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from icefloe import _core
 from icefloe.io import FileIO
 from icefloe.io.arrow_values import int_scalar
-from icefloe.table.scan.metadata_columns import POSITION, with_metadata_columns
+from icefloe.table.scan.metadata_columns import NO_COLUMNS, POSITION, with_metadata_columns
 from icefloe.table.scan.row_stream import STREAM_BATCH_BYTES
 from icefloe.table.scan.task import FileScanTask, ScanSource, tasks_of
 from icefloe.table.scan.task_group import TaskGroup, batch_to_ipc
@@ -25,7 +25,6 @@ FIRST_BYTE = 4
 
 # Sums of this type do not overflow, whatever counts manifests state.
 _EXACT = pa.decimal128(19)
-_NO_COLUMNS = '{"type": "struct", "schema-id": 0, "fields": []}'
 
 
 @dataclass(frozen=True)
@@ -174,7 +173,7 @@ class ScanPlan:
         opened = replace(
             self,
             files=self.files.filter(pc.invert(is_countable)),
-            projection=with_metadata_columns(_NO_COLUMNS, [POSITION]),
+            projection=with_metadata_columns(NO_COLUMNS, [POSITION]),
             limit=remaining,
         )
         return total + (sum(batch.num_rows for batch in opened.stream()) if opened.files.num_rows > 0 else 0)

@@ -14,7 +14,7 @@ from icefloe.table.maintenance.deletes.delete_files_change import DeleteFilesCha
 from icefloe.table.maintenance.deletes.delete_files_commit import replace_delete_files, total_size
 from icefloe.table.maintenance.deletes.delete_files_plan import DeleteFilesPlan, DeleteFilesResult, live_delete_files
 from icefloe.table.maintenance.groups.file_groups import deletes_of
-from icefloe.table.scan.metadata_columns import DELETED, with_metadata_columns
+from icefloe.table.scan.metadata_columns import DELETED, NO_COLUMNS, with_metadata_columns
 from icefloe.table.write.file_writer import FileWriter
 from icefloe.table.write.position_deletes import of_data_files
 from icefloe.table.write.rows import FILE, POS, targets, unfiltered, with_files
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 _VERB = "convert_equality_deletes"
 _EQUALITY = 2
-_NO_COLUMNS = '{"type":"struct","schema-id":0,"fields":[]}'
 _ROWS = pa.schema([("file_path", pa.string()), ("pos", pa.int64())])
 
 
@@ -104,7 +103,7 @@ def _deleted_rows(plan: ScanPlan) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a plan's files that any delete file deletes."""
     if plan.files.num_rows == 0:
         return
-    projection = with_metadata_columns(_NO_COLUMNS, [FILE, POS, DELETED])
+    projection = with_metadata_columns(NO_COLUMNS, [FILE, POS, DELETED])
     for batch in replace(unfiltered(plan), projection=projection).stream():
         rows = batch.filter(batch.column(DELETED))
         yield pa.RecordBatch.from_arrays([rows.column(FILE).cast(pa.string()), rows.column(POS)], schema=_ROWS)
